@@ -1,0 +1,2 @@
+//! The `moonkeep` command.
+fn main() {}

@@ -1,0 +1,3 @@
+//! Small things without state of the engine: clock, randomness, hashing, numbers, patterns.
+//! The only places where time and entropy enter are `clock` and `rng`.
+

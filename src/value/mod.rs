@@ -1,0 +1,7 @@
+//! The data structures a key can hold. No keys, no time, no clients here: those are in `store` and `command`.
+
+pub mod hash;
+pub mod list;
+pub mod set;
+pub mod stream;
+pub mod zset;
