@@ -2,6 +2,8 @@
 
 pub mod hash;
 pub mod list;
+pub mod packed;
 pub mod set;
 pub mod stream;
+pub mod table;
 pub mod zset;

@@ -1,1 +1,305 @@
-//! The set value.
+//! The set value: distinct members. A set of integers alone is a sorted vector of numbers ("intset") up to a
+//! configured size, any other is a table ("hashtable"); a set that became a table stays one.
+//! Unions and the like are in `commands::sets`.
+
+use crate::util::bytes::Bytes;
+use crate::value::table::{Keyed, Table};
+
+/// The server's default for `set-max-intset-entries`.
+pub const MAX_INTSET_ENTRIES: usize = 512;
+
+/// Distinct members.
+#[derive(Clone)]
+pub struct Set {
+    form: Form,
+}
+
+#[derive(Clone)]
+enum Form {
+    /// Ascending.
+    Integers(Vec<i64>),
+    Table(Table<Bytes>),
+}
+
+impl Keyed for Bytes {
+    #[inline]
+    fn key(&self) -> &[u8] {
+        self
+    }
+
+    #[inline]
+    fn heap_bytes(&self) -> usize {
+        Bytes::heap_bytes(self)
+    }
+}
+
+impl Default for Set {
+    fn default() -> Self {
+        Set { form: Form::Integers(Vec::new()) }
+    }
+}
+
+impl Set {
+    /// An empty set in the small form.
+    pub fn new() -> Self {
+        Set::default()
+    }
+
+    /// How many members there are.
+    pub fn len(&self) -> usize {
+        match &self.form {
+            Form::Integers(integers) => integers.len(),
+            Form::Table(table) => table.len(),
+        }
+    }
+
+    /// Whether there is no member; such a set is never left in the keyspace.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The form, as OBJECT ENCODING names it.
+    pub fn encoding(&self) -> &'static str {
+        match &self.form {
+            Form::Integers(_) => "intset",
+            Form::Table(_) => "hashtable",
+        }
+    }
+
+    /// Whether the member is there.
+    pub fn contains(&self, member: &[u8]) -> bool {
+        match &self.form {
+            Form::Integers(integers) => {
+                parse_integer(member).is_some_and(|integer| integers.binary_search(&integer).is_ok())
+            }
+            Form::Table(table) => table.find(member).is_ok(),
+        }
+    }
+
+    /// Adds a member and returns whether it is new. The set becomes a table when the member is not an integer or
+    /// the set then holds more than `max_intset_entries`.
+    pub fn insert(&mut self, member: &[u8], max_intset_entries: usize) -> bool {
+        let Form::Integers(integers) = &mut self.form else { return self.insert_in_table(member) };
+        let Some(integer) = parse_integer(member) else { return self.insert_in_table(member) };
+        let Err(index) = integers.binary_search(&integer) else { return false };
+        if integers.len() == integers.capacity() {
+            integers.reserve_exact((integers.len() / 2).max(1));
+        }
+        integers.insert(index, integer);
+        if integers.len() > max_intset_entries.min(1 << 30) {
+            self.table();
+        }
+        true
+    }
+
+    fn insert_in_table(&mut self, member: &[u8]) -> bool {
+        let table = self.table();
+        let found = table.find(member);
+        found.map_err(|hash| table.push(hash, Bytes::from(member))).is_err()
+    }
+
+    /// The table of this set, which it becomes if it is not one.
+    fn table(&mut self) -> &mut Table<Bytes> {
+        if let Form::Integers(integers) = &self.form {
+            let mut table = Table::with_capacity(integers.len() + 1);
+            for integer in integers {
+                let member = format_integer(*integer);
+                if let Err(hash) = table.find(&member) {
+                    table.push(hash, member);
+                }
+            }
+            self.form = Form::Table(table);
+        }
+        match &mut self.form {
+            Form::Table(table) => table,
+            Form::Integers(_) => unreachable!("made a table above"),
+        }
+    }
+
+    /// Removes a member and returns whether it was there.
+    pub fn remove(&mut self, member: &[u8]) -> bool {
+        match &mut self.form {
+            Form::Integers(integers) => {
+                let found = parse_integer(member).and_then(|integer| integers.binary_search(&integer).ok());
+                found.map(|index| integers.remove(index)).is_some()
+            }
+            Form::Table(table) => table.remove_key(member).is_some(),
+        }
+    }
+
+    /// The members; in ascending order while the set is one of integers.
+    pub fn iter(&self) -> Iter<'_> {
+        match &self.form {
+            Form::Integers(integers) => Iter(IterForm::Integers(integers.iter())),
+            Form::Table(table) => Iter(IterForm::Table(table.items().iter())),
+        }
+    }
+
+    /// The member with this index, in the order of [`iter`](Self::iter).
+    pub fn nth(&self, index: usize) -> Option<Bytes> {
+        match &self.form {
+            Form::Integers(integers) => integers.get(index).copied().map(format_integer),
+            Form::Table(table) => table.items().get(index).cloned(),
+        }
+    }
+
+    /// The member that a random number picks; None when there is none.
+    pub fn random(&self, random: u64) -> Option<Bytes> {
+        let index = random.checked_rem(self.len() as u64)?;
+        self.nth(index as usize)
+    }
+
+    /// Passes about `count` members (all, while the set is one of integers) to `each`; returns the next cursor, 0 at
+    /// the end. A member that is there throughout the walk is passed at least once.
+    pub fn scan(&self, cursor: u64, count: usize, mut each: impl FnMut(&[u8])) -> u64 {
+        match &self.form {
+            Form::Integers(_) => {
+                self.iter().for_each(|member| each(&member));
+                0
+            }
+            Form::Table(table) => table.scan(cursor, count, |member| each(member)),
+        }
+    }
+
+    /// The bytes this set takes up, itself included.
+    pub fn memory_bytes(&self) -> usize {
+        let heap = match &self.form {
+            Form::Integers(integers) => integers.capacity() * size_of::<i64>(),
+            Form::Table(table) => table.heap_bytes(),
+        };
+        size_of::<Self>() + heap
+    }
+}
+
+/// The members of a [`Set`].
+pub struct Iter<'a>(IterForm<'a>);
+
+enum IterForm<'a> {
+    Integers(std::slice::Iter<'a, i64>),
+    Table(std::slice::Iter<'a, Bytes>),
+}
+
+impl Iterator for Iter<'_> {
+    type Item = Bytes;
+
+    #[inline]
+    fn next(&mut self) -> Option<Bytes> {
+        match &mut self.0 {
+            IterForm::Integers(iter) => iter.next().copied().map(format_integer),
+            IterForm::Table(iter) => iter.next().cloned(),
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        match &self.0 {
+            IterForm::Integers(iter) => iter.size_hint(),
+            IterForm::Table(iter) => iter.size_hint(),
+        }
+    }
+}
+
+impl ExactSizeIterator for Iter<'_> {}
+
+/// Equal when they have the same members, in whatever order and form.
+impl PartialEq for Set {
+    fn eq(&self, other: &Self) -> bool {
+        self.len() == other.len() && self.iter().all(|member| other.contains(&member))
+    }
+}
+
+impl std::fmt::Debug for Set {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries(self.iter()).finish()
+    }
+}
+
+fn format_integer(integer: i64) -> Bytes {
+    Bytes::from(itoa::Buffer::new().format(integer))
+}
+
+/// The integer a member stands for, if it is written as the server would write it.
+fn parse_integer(member: &[u8]) -> Option<i64> {
+    if member.len() > 20 {
+        return None;
+    }
+    let integer: i64 = std::str::from_utf8(member).ok()?.parse().ok()?;
+    (itoa::Buffer::new().format(integer).as_bytes() == member).then_some(integer)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn members(set: &Set) -> Vec<String> {
+        set.iter().map(|member| String::from_utf8_lossy(&member).into_owned()).collect()
+    }
+
+    #[test]
+    fn integers_are_sorted_until_there_are_too_many() {
+        let mut set = Set::new();
+        for member in ["10", "-3", "9223372036854775807", "-9223372036854775808"] {
+            assert!(set.insert(member.as_bytes(), 4));
+            assert!(!set.insert(member.as_bytes(), 4));
+        }
+        assert_eq!(members(&set), ["-9223372036854775808", "-3", "10", "9223372036854775807"]);
+        assert_eq!(set.encoding(), "intset");
+        assert!(set.insert(b"0", 4));
+        assert!(set.remove(b"0"));
+        assert_eq!((set.encoding(), set.len()), ("hashtable", 4));
+    }
+
+    #[test]
+    fn what_only_looks_like_an_integer_makes_a_table() {
+        for member in ["01", "+1", "-0", "", "1.0", " 1", "9223372036854775808", "a"] {
+            let mut set = Set::new();
+            assert!(set.insert(member.as_bytes(), 512));
+            assert_eq!((set.encoding(), members(&set)), ("hashtable", vec![member.to_owned()]));
+            assert!(set.contains(member.as_bytes()));
+        }
+        let mut set = Set::new();
+        set.insert(b"1", 512);
+        assert!(!set.contains(b"01") && !set.remove(b"+1"));
+    }
+
+    #[test]
+    fn a_large_set_takes_up_less_than_the_server_needs() {
+        let mut set = Set::new();
+        for number in 0..100_000 {
+            set.insert(format!("member:{number}").as_bytes(), 512);
+        }
+        assert!(set.memory_bytes() / 100_000 < 56, "{}", set.memory_bytes());
+    }
+
+    proptest! {
+        #[test]
+        fn it_behaves_like_a_set(
+            max in 0..20_usize,
+            steps in prop::collection::vec((any::<bool>(), "[0-2]{1,2}|a?"), 1..150),
+        ) {
+            let (mut set, mut model) = (Set::new(), BTreeSet::new());
+            for (insert, member) in steps {
+                let key = member.as_bytes();
+                if insert {
+                    prop_assert_eq!(set.insert(key, max), model.insert(member.clone()));
+                } else {
+                    prop_assert_eq!(set.remove(key), model.remove(&member));
+                }
+                prop_assert_eq!(set.contains(key), model.contains(&member));
+                prop_assert_eq!(members(&set).into_iter().collect::<BTreeSet<_>>(), model.clone());
+                prop_assert_eq!(set.len(), model.len());
+                let (mut scanned, mut cursor) = (BTreeSet::new(), 0);
+                loop {
+                    cursor = set.scan(cursor, 2, |m| { scanned.insert(String::from_utf8_lossy(m).into_owned()); });
+                    if cursor == 0 { break; }
+                }
+                prop_assert_eq!(&scanned, &model);
+                let picked: BTreeSet<_> = (0..set.len() as u64).filter_map(|r| set.random(r)).collect();
+                prop_assert_eq!(picked.len(), model.len());
+            }
+        }
+    }
+}

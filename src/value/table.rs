@@ -1,0 +1,231 @@
+//! `Table`: the large form of hashes, sets and sorted sets: items in a dense vector, and a hash table of their
+//! places. A removed item is replaced by the last one, so that the vector has no holes: a random item is one index
+//! away. Items therefore only ever move down, and `scan` walks down too: an item that is there from the first call
+//! to the last is always ahead of the cursor or already returned, whatever is added and removed in between.
+
+use hashbrown::HashTable;
+
+use crate::util::hasher::Hasher;
+
+/// An item that is found by a byte string it holds.
+pub trait Keyed {
+    /// The byte string.
+    fn key(&self) -> &[u8];
+    /// The bytes allocated by the item.
+    fn heap_bytes(&self) -> usize;
+}
+
+/// A set of items with distinct keys.
+#[derive(Clone)]
+pub struct Table<T> {
+    items: Vec<T>,
+    places: HashTable<u32>,
+    hasher: Hasher,
+    items_heap_bytes: usize,
+}
+
+impl<T: Keyed> Default for Table<T> {
+    fn default() -> Self {
+        Table::with_capacity(0)
+    }
+}
+
+impl<T: Keyed> Table<T> {
+    /// An empty table with room for `capacity` items.
+    pub fn with_capacity(capacity: usize) -> Self {
+        Table {
+            items: Vec::with_capacity(capacity),
+            places: HashTable::with_capacity(capacity),
+            hasher: Hasher::default(),
+            items_heap_bytes: 0,
+        }
+    }
+
+    /// How many items there are.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Whether there is no item.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// All items; their order is that of insertion until one is removed.
+    #[inline]
+    pub fn items(&self) -> &[T] {
+        &self.items
+    }
+
+    /// The item at a place.
+    #[inline]
+    pub fn at(&self, place: u32) -> Option<&T> {
+        self.items.get(place as usize)
+    }
+
+    /// The item with this key.
+    #[inline]
+    pub fn get(&self, key: &[u8]) -> Option<&T> {
+        self.find(key).ok().and_then(|place| self.at(place))
+    }
+
+    /// The place of the item with this key, or else the hash to [`push`](Self::push) it with.
+    #[inline]
+    pub fn find(&self, key: &[u8]) -> Result<u32, u64> {
+        let hash = self.hasher.hash_bytes(key);
+        let found = self.places.find(hash, |&place| self.items[place as usize].key() == key);
+        found.copied().ok_or(hash)
+    }
+
+    /// Adds an item that [`find`](Self::find) did not find, and returns its place.
+    pub fn push(&mut self, hash: u64, item: T) -> u32 {
+        if self.items.len() == self.items.capacity() {
+            // Half more, not twice: at a million items the difference is tens of megabytes.
+            self.items.reserve_exact((self.items.len() / 2).max(4));
+        }
+        let place = self.items.len() as u32;
+        self.items_heap_bytes += item.heap_bytes();
+        self.items.push(item);
+        let (items, hasher) = (&self.items, &self.hasher);
+        self.places.insert_unique(hash, place, |&place| hasher.hash_bytes(items[place as usize].key()));
+        place
+    }
+
+    /// Changes an item, but not its key, in place.
+    #[inline]
+    pub fn update<R>(&mut self, place: u32, change: impl FnOnce(&mut T) -> R) -> Option<R> {
+        let item = self.items.get_mut(place as usize)?;
+        let before = item.heap_bytes();
+        let result = change(item);
+        self.items_heap_bytes = self.items_heap_bytes - before + item.heap_bytes();
+        Some(result)
+    }
+
+    /// Removes the item at a place; the last item moves there.
+    pub fn remove(&mut self, place: u32) -> Option<T> {
+        let last = self.items.len().checked_sub(1)? as u32;
+        self.forget(place, self.hash_at(place)?);
+        if place != last {
+            let hash = self.hash_at(last)?;
+            if let Some(moved) = self.places.find_mut(hash, |&known| known == last) {
+                *moved = place;
+            }
+        }
+        let item = self.items.swap_remove(place as usize);
+        self.items_heap_bytes -= item.heap_bytes();
+        self.shrink();
+        Some(item)
+    }
+
+    /// Removes the item with this key; the last item moves to its place.
+    pub fn remove_key(&mut self, key: &[u8]) -> Option<T> {
+        let place = self.find(key).ok()?;
+        self.remove(place)
+    }
+
+    fn hash_at(&self, place: u32) -> Option<u64> {
+        self.at(place).map(|item| self.hasher.hash_bytes(item.key()))
+    }
+
+    fn forget(&mut self, place: u32, hash: u64) {
+        if let Ok(entry) = self.places.find_entry(hash, |&known| known == place) {
+            entry.remove();
+        }
+    }
+
+    /// Gives memory back once three quarters of it are unused.
+    fn shrink(&mut self) {
+        let len = self.items.len();
+        if self.items.capacity() < 64 || len > self.items.capacity() / 4 {
+            return;
+        }
+        self.items.shrink_to(len * 2);
+        let (items, hasher) = (&self.items, &self.hasher);
+        self.places.shrink_to(len * 2, |&place| hasher.hash_bytes(items[place as usize].key()));
+    }
+
+    /// Passes up to `count` items to `each` and returns the cursor to go on with: 0 when the walk is over.
+    /// A walk starts with cursor 0.
+    pub fn scan(&self, cursor: u64, count: usize, mut each: impl FnMut(&T)) -> u64 {
+        let end = match usize::try_from(cursor) {
+            Ok(cursor) if cursor != 0 => cursor.min(self.len()),
+            _ => self.len(),
+        };
+        let start = end.saturating_sub(count.max(1));
+        self.items[start..end].iter().rev().for_each(&mut each);
+        start as u64
+    }
+
+    /// The bytes allocated by the table and its items.
+    pub fn heap_bytes(&self) -> usize {
+        self.items.capacity() * size_of::<T>() + self.places.allocation_size() + self.items_heap_bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::util::bytes::Bytes;
+
+    impl Keyed for (Bytes, u32) {
+        fn key(&self) -> &[u8] {
+            &self.0
+        }
+
+        fn heap_bytes(&self) -> usize {
+            self.0.heap_bytes()
+        }
+    }
+
+    fn add(table: &mut Table<(Bytes, u32)>, number: u32) {
+        let key = Bytes::from(number.to_string().as_str());
+        if let Err(hash) = table.find(&key) {
+            table.push(hash, (key, number));
+        }
+    }
+
+    fn remove(table: &mut Table<(Bytes, u32)>, number: u32) -> bool {
+        table.remove_key(number.to_string().as_bytes()).is_some()
+    }
+
+    #[test]
+    fn memory_is_given_back() {
+        let mut table = Table::default();
+        (0..10_000).for_each(|number| add(&mut table, number));
+        let full = table.heap_bytes();
+        (1..10_000).for_each(|number| assert!(remove(&mut table, number)));
+        assert_eq!((table.len(), table.get(b"0").map(|item| item.1)), (1, Some(0)));
+        assert!(table.heap_bytes() * 20 < full);
+    }
+
+    proptest! {
+        /// Whatever happens between two calls, a scan returns every item that stays.
+        #[test]
+        fn a_scan_returns_what_stays(
+            staying in 1..200_u32,
+            count in 1..20_usize,
+            changes in prop::collection::vec((any::<bool>(), 200..400_u32), 0..600),
+        ) {
+            let mut table = Table::default();
+            for number in 0..staying {
+                add(&mut table, number);
+                add(&mut table, 200 + number);
+            }
+            let (mut seen, mut cursor, mut changes) = (vec![false; 400], 0, changes.into_iter());
+            loop {
+                cursor = table.scan(cursor, count, |item| seen[item.1 as usize] = true);
+                if cursor == 0 {
+                    break;
+                }
+                for (insert, number) in changes.by_ref().take(20) {
+                    if insert { add(&mut table, number) } else { remove(&mut table, number); }
+                }
+            }
+            prop_assert!(seen[..staying as usize].iter().all(|seen| *seen));
+        }
+    }
+}
