@@ -1,5 +1,13 @@
 //! Small things without state of the engine: clock, randomness, hashing, numbers, patterns.
 //! The only places where time and entropy enter are `clock` and `rng`.
 
+mod bigint;
 pub mod bytes;
+pub mod crc16;
+mod decimal;
+pub mod float;
+pub mod glob;
 pub mod hasher;
+pub mod long_double;
+pub mod num;
+pub mod sha1;
