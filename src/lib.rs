@@ -3,5 +3,17 @@
 //! Layers, lowest first; a module imports only from the layers before it (a test checks it):
 //! util, error, value, store, reply, command, commands, contract, script, engine, patterns, front.
 
+pub mod command;
+mod commands;
+mod engine;
+mod error;
+pub mod reply;
+mod script;
+pub mod store;
 pub mod util;
 pub mod value;
+
+pub use engine::{Builder, Client, Engine, Invocation, Script};
+pub use error::{Error, Failure};
+pub use reply::{FromReply, Reply, ReplyRef};
+pub use util::clock::Clock;

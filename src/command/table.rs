@@ -99,7 +99,8 @@ impl Table {
 
     #[inline]
     fn home(&self, name: Folded, parent: u16) -> usize {
-        let mixed = (name.low ^ name.high.rotate_left(29) ^ u64::from(parent)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let mixed =
+            (name.low ^ name.high.rotate_left(29) ^ u64::from(parent)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         (mixed >> 32) as usize & (self.slots.len() - 1)
     }
 
@@ -261,10 +262,16 @@ mod tests {
 
     #[test]
     fn what_is_not_there_is_refused_with_the_servers_texts() {
-        assert_eq!(name(&["georadiusbymemXer_ro", "k", "m"]).unwrap_err().get(..19), Some("ERR unknown command"));
+        assert_eq!(
+            name(&["georadiusbymemXer_ro", "k", "m"]).unwrap_err().get(..19),
+            Some("ERR unknown command")
+        );
         assert_eq!(name(&["config", "no"]), Err("ERR unknown subcommand 'no'. Try CONFIG HELP.".into()));
         assert_eq!(name(&["config"]), Err("ERR wrong number of arguments for 'config' command".into()));
-        assert_eq!(name(&["CONFIG", "get"]), Err("ERR wrong number of arguments for 'config|get' command".into()));
+        assert_eq!(
+            name(&["CONFIG", "get"]),
+            Err("ERR wrong number of arguments for 'config|get' command".into())
+        );
         assert_eq!(name(&["get", "a", "b"]), Err("ERR wrong number of arguments for 'get' command".into()));
         for odd in ["", "g", "ge", "\u{0}et", "g\u{5}t", "GET\u{0}", "config|get"] {
             assert!(name(&[odd]).unwrap_err().starts_with("ERR unknown command"), "{odd:?}");

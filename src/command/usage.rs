@@ -82,15 +82,14 @@ impl Kind {
     /// The type that an argument with this name usually has.
     fn usual(name: &str) -> Kind {
         match name {
-            "key" | "key1" | "key2" | "newkey" | "source" | "sourcekey" | "src" | "destination" | "destkey"
-            | "dst" => Kind::Key,
-            "bit" | "bits" | "client-id" | "cluster_bus_port" | "config-epoch" | "count" | "cursor" | "db"
-            | "decrement" | "destination-db" | "end" | "end-slot" | "entries_added" | "entries_read"
-            | "frequency" | "increment" | "index" | "index1" | "index2" | "len" | "limit" | "milliseconds"
-            | "ms" | "num-matches" | "numkeys" | "numreplicas" | "offset" | "port" | "protover" | "rank"
-            | "seconds" | "slot" | "start" | "start-slot" | "stop" | "ttl" | "version" | "weight" => {
-                Kind::Integer
-            }
+            "key" | "key1" | "key2" | "newkey" | "source" | "sourcekey" | "src" | "destination"
+            | "destkey" | "dst" => Kind::Key,
+            "bit" | "bits" | "client-id" | "cluster_bus_port" | "config-epoch" | "count" | "cursor"
+            | "db" | "decrement" | "destination-db" | "end" | "end-slot" | "entries_added"
+            | "entries_read" | "frequency" | "increment" | "index" | "index1" | "index2" | "len"
+            | "limit" | "milliseconds" | "ms" | "num-matches" | "numkeys" | "numreplicas" | "offset"
+            | "port" | "protover" | "rank" | "seconds" | "slot" | "start" | "start-slot" | "stop" | "ttl"
+            | "version" | "weight" => Kind::Integer,
             "height" | "latitude" | "longitude" | "radius" | "score" | "timeout" | "width" => Kind::Double,
             "pattern" => Kind::Pattern,
             "unix-time-milliseconds" | "unix-time-seconds" => Kind::UnixTime,

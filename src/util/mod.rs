@@ -3,6 +3,7 @@
 
 mod bigint;
 pub mod bytes;
+pub mod clock;
 pub mod crc16;
 mod decimal;
 pub mod float;
@@ -10,4 +11,5 @@ pub mod glob;
 pub mod hasher;
 pub mod long_double;
 pub mod num;
+pub mod rng;
 pub mod sha1;

@@ -1,1 +1,5 @@
 //! The stream value.
+
+/// The stream value.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Stream;

@@ -1,1 +1,5 @@
 //! The zset value.
+
+/// The zset value.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ZSet;

@@ -1,0 +1,79 @@
+//! A cursor over argv: handlers read options in one loop, without index arithmetic.
+
+use super::Argv;
+use crate::error::Failure;
+use crate::util::num::parse_i64;
+
+/// Walks the words of a command.
+#[derive(Debug, Clone)]
+pub struct Args<'a> {
+    argv: Argv<'a>,
+    at: usize,
+}
+
+impl<'a> Args<'a> {
+    /// A cursor that starts at word `at` of argv (0 is the name).
+    pub fn new(argv: Argv<'a>, at: usize) -> Self {
+        Args { argv, at }
+    }
+    /// The next word, or a syntax error.
+    ///
+    /// # Errors
+    /// Syntax when there is none.
+    pub fn word(&mut self) -> Result<&'a [u8], Failure> {
+        self.next().ok_or(Failure::Syntax)
+    }
+    /// The next word as an integer.
+    ///
+    /// # Errors
+    /// Syntax when there is none, NotInteger when it is not one.
+    pub fn int(&mut self) -> Result<i64, Failure> {
+        int(self.word()?)
+    }
+    /// Takes the next word when it is this keyword, whatever its case.
+    pub fn take(&mut self, keyword: &str) -> bool {
+        let found = self.argv.get(self.at).is_some_and(|word| is(word, keyword));
+        self.at += usize::from(found);
+        found
+    }
+    /// The words not read yet.
+    pub fn rest(&self) -> Argv<'a> {
+        self.argv.get(self.at..).unwrap_or_default()
+    }
+    /// The position of the next word in argv.
+    pub fn position(&self) -> usize {
+        self.at
+    }
+    /// How many words are left.
+    pub fn left(&self) -> usize {
+        self.argv.len().saturating_sub(self.at)
+    }
+    /// True when all words are read.
+    pub fn is_done(&self) -> bool {
+        self.left() == 0
+    }
+}
+
+impl<'a> Iterator for Args<'a> {
+    type Item = &'a [u8];
+    fn next(&mut self) -> Option<&'a [u8]> {
+        let word = self.argv.get(self.at)?;
+        self.at += 1;
+        Some(word)
+    }
+}
+
+/// Whether a word is this keyword, whatever its case.
+#[inline]
+pub fn is(word: &[u8], keyword: &str) -> bool {
+    word.eq_ignore_ascii_case(keyword.as_bytes())
+}
+
+/// A word as an integer.
+///
+/// # Errors
+/// NotInteger.
+#[inline]
+pub fn int(word: &[u8]) -> Result<i64, Failure> {
+    parse_i64(word).ok_or(Failure::NotInteger)
+}

@@ -1,0 +1,270 @@
+//! What a command is, and `call`, the one path by which any command runs: from a client, in EXEC, from a script.
+//! Rows are described in `spec`, found through `table`; what a client has is in `session`; handlers are in `commands`.
+
+pub mod args;
+pub mod config;
+pub mod scripts;
+pub mod session;
+pub mod spec;
+pub mod table;
+pub mod usage;
+
+use crate::error::Failure;
+use crate::reply::{Reply, Resp};
+use crate::store::{Db, Edit, Entry, Event, Expiry, SessionId, Store};
+use crate::value::Value;
+use config::Config;
+use scripts::Scripts;
+use session::{Session, Sessions};
+use spec::{NO_MULTI, NOSCRIPT, WRITE};
+use std::ops::Range;
+use std::time::Duration;
+use table::{Row, Table};
+
+/// The words of a command; the first one is its name.
+pub type Argv<'a> = &'a [&'a [u8]];
+
+/// What runs a command: checks all, reads or edits, writes one reply.
+pub type Handler = fn(&mut Ctx<'_>, Argv<'_>, &mut Reply) -> Result<Flow, Failure>;
+
+/// What the engine has to do once the handler has returned. Only the engine interprets it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Flow {
+    /// Nothing: the reply is written.
+    Done,
+    /// Run Lua.
+    Vm(VmCall),
+    /// Run the queued commands of the session.
+    Exec,
+    /// Let this time pass on the engine's clock, then answer OK.
+    Sleep(Duration),
+}
+
+/// What the Lua VM has to do. Positions in argv, so that nothing is copied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum VmCall {
+    /// Run a script.
+    Eval {
+        /// Where its text is.
+        source: Source,
+        /// Where KEYS are.
+        keys: Range<usize>,
+        /// Where ARGV are.
+        args: Range<usize>,
+        /// EVAL_RO and EVALSHA_RO.
+        read_only: bool,
+    },
+    /// SCRIPT LOAD: compile and keep.
+    Load {
+        /// Where the text is.
+        body: usize,
+    },
+}
+
+/// Where the text of a script is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// In this argument.
+    Body(usize),
+    /// Known by the SHA1 in this argument.
+    Sha(usize),
+}
+
+/// Who calls a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// A client, directly.
+    Client,
+    /// A client, from its queue.
+    Exec,
+    /// A script.
+    Script,
+}
+
+/// Counters that INFO shows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Commands run, those of scripts included.
+    pub commands: u64,
+    /// Error replies.
+    pub errors: u64,
+    /// Sessions opened.
+    pub connections: u64,
+}
+
+/// All state of an engine but the Lua VM: plain data, which can be copied and hashed.
+#[derive(Debug, Clone)]
+pub struct State {
+    /// The keyspace.
+    pub store: Store,
+    /// The clients.
+    pub sessions: Sessions,
+    /// Sources of known scripts.
+    pub scripts: Scripts,
+    /// Settings.
+    pub config: Config,
+    /// Counters.
+    pub stats: Stats,
+    /// All commands.
+    pub table: &'static Table,
+    /// The running command has told its propagated form itself.
+    rewritten: bool,
+}
+
+impl State {
+    /// A fresh state.
+    pub fn new(store: Store, config: Config, table: &'static Table) -> Self {
+        State {
+            store,
+            sessions: Sessions::default(),
+            scripts: Scripts::default(),
+            config,
+            stats: Stats::default(),
+            table,
+            rewritten: false,
+        }
+    }
+}
+
+/// What a handler works with.
+pub struct Ctx<'a> {
+    /// Everything there is.
+    pub state: &'a mut State,
+    /// The session the command runs for.
+    pub id: SessionId,
+    /// Who calls.
+    pub origin: Origin,
+}
+
+impl Ctx<'_> {
+    /// The session the command runs for.
+    #[inline]
+    pub fn session(&self) -> &Session {
+        self.state.sessions.get(self.id)
+    }
+    /// The session, for changing.
+    #[inline]
+    pub fn session_mut(&mut self) -> &mut Session {
+        self.state.sessions.get_mut(self.id)
+    }
+    /// The database of the session.
+    #[inline]
+    pub fn db(&self) -> Db {
+        self.session().db
+    }
+    /// The protocol version of the session.
+    pub fn resp(&self) -> Resp {
+        self.session().resp
+    }
+    /// The time of this unit in milliseconds.
+    pub fn now_ms(&self) -> i64 {
+        self.state.store.now_ms()
+    }
+    /// See [`Store::read`].
+    #[inline]
+    pub fn read(&mut self, key: &[u8]) -> Option<&Entry> {
+        let db = self.db();
+        self.state.store.read(db, key)
+    }
+    /// See [`Store::peek`].
+    pub fn peek(&mut self, key: &[u8]) -> Option<&Entry> {
+        let db = self.db();
+        self.state.store.peek(db, key)
+    }
+    /// See [`Store::edit`].
+    #[inline]
+    pub fn edit(&mut self, key: &[u8]) -> Option<Edit<'_>> {
+        let db = self.db();
+        self.state.store.edit(db, key)
+    }
+    /// See [`Store::put`].
+    #[inline]
+    pub fn put(&mut self, key: &[u8], value: Value, expiry: Expiry, event: Event) {
+        let db = self.db();
+        self.state.store.put(db, key, value, expiry, event);
+    }
+    /// See [`Store::remove`].
+    pub fn remove(&mut self, key: &[u8], event: Event) -> bool {
+        let db = self.db();
+        self.state.store.remove(db, key, event)
+    }
+    /// True while somebody reads the journal: only then is it worth building a propagated form.
+    pub fn has_journal(&self) -> bool {
+        self.state.store.has_journal()
+    }
+    /// Tells the propagated form of this command instead of its own words (what is not deterministic is made so).
+    pub fn propagate(&mut self, argv: Argv<'_>) {
+        self.state.rewritten = true;
+        let db = self.db();
+        self.state.store.propagate(db, argv);
+    }
+    /// This command's change is not propagated (or was, in other words).
+    pub fn propagate_nothing(&mut self) {
+        self.state.rewritten = true;
+    }
+}
+
+/// Looks up, checks, queues or runs one command. An error never leaves half a reply behind.
+///
+/// # Errors
+/// What the command answers; the caller writes it to the tape.
+pub fn call(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
+    let table = cx.state.table;
+    match cx.origin {
+        Origin::Script => run(cx, script_row(cx, table, argv)?, argv, out),
+        Origin::Exec => run(cx, table.lookup(argv)?, argv, out),
+        Origin::Client => {
+            let row = client_row(cx, table, argv).inspect_err(|_| cx.session_mut().spoil_queue())?;
+            if cx.session().queue.is_some() && !runs_in_multi(row) {
+                cx.session_mut().enqueue(argv, row.spec.flags);
+                out.status("QUEUED");
+                return Ok(Flow::Done);
+            }
+            run(cx, row, argv, out)
+        }
+    }
+}
+
+/// Checks before a client's command is run or queued; a refusal spoils an open transaction.
+fn client_row(cx: &Ctx<'_>, table: &'static Table, argv: Argv<'_>) -> Result<&'static Row, Failure> {
+    let row = table.lookup(argv)?;
+    if cx.session().queue.is_some() && row.spec.has(NO_MULTI) {
+        return Err(Failure::text("ERR Command not allowed inside a transaction"));
+    }
+    Ok(row)
+}
+
+/// Checks before a script's command: the server has texts of its own for these.
+fn script_row(cx: &Ctx<'_>, table: &'static Table, argv: Argv<'_>) -> Result<&'static Row, Failure> {
+    let row = table.lookup(argv).map_err(|failure| match failure {
+        Failure::Arity(_) => Failure::text("ERR Wrong number of args calling Redis command from script"),
+        _ => Failure::text("ERR Unknown Redis command called from script"),
+    })?;
+    if row.spec.has(NOSCRIPT) {
+        return Err(Failure::text("ERR This Redis command is not allowed from script"));
+    }
+    if row.spec.has(WRITE) && cx.session().read_only {
+        return Err(Failure::text("ERR Write commands are not allowed from read-only scripts."));
+    }
+    Ok(row)
+}
+
+fn run(cx: &mut Ctx<'_>, row: &'static Row, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
+    let mark = out.mark();
+    let (dirty, db) = (cx.state.store.dirty(), cx.db());
+    cx.state.stats.commands += 1;
+    cx.state.rewritten = false;
+    let result = (row.spec.run)(cx, argv, out);
+    if cx.state.store.dirty() != dirty && !cx.state.rewritten {
+        cx.state.store.propagate(db, argv);
+    }
+    if result.is_err() {
+        out.rollback(mark);
+    }
+    result
+}
+
+/// EXEC, DISCARD, MULTI, WATCH, QUIT and RESET act at once in an open transaction.
+fn runs_in_multi(row: &Row) -> bool {
+    matches!(row.spec.name, "exec" | "discard" | "multi" | "watch" | "quit" | "reset")
+}

@@ -1,0 +1,120 @@
+//! What the engine knows of a client: plain data, kept in a slab, so that commands about clients are ordinary handlers.
+
+use super::Argv;
+use super::spec::Flags;
+use crate::reply::Resp;
+use crate::store::{Db, SessionId};
+use crate::util::bytes::Bytes;
+
+/// The session that scripts run with; it belongs to the engine.
+pub const SCRIPT_SESSION: SessionId = 0;
+
+/// One client.
+#[derive(Debug, Clone, Default)]
+pub struct Session {
+    /// What CLIENT ID says; never used again.
+    pub client_id: u64,
+    /// The database that SELECT chose.
+    pub db: Db,
+    /// The protocol version that HELLO chose.
+    pub resp: Resp,
+    /// What CLIENT SETNAME set; empty for none.
+    pub name: Bytes,
+    /// The open transaction.
+    pub queue: Option<Queue>,
+    /// A script that may not write runs with this session.
+    pub read_only: bool,
+    /// When it was opened, in milliseconds.
+    pub created_at_ms: i64,
+}
+
+/// The commands between MULTI and EXEC.
+#[derive(Debug, Clone, Default)]
+pub struct Queue {
+    /// The commands, in order.
+    pub commands: Vec<Vec<Box<[u8]>>>,
+    /// A command was refused while queueing: EXEC will answer EXECABORT.
+    pub spoiled: bool,
+    /// All flags of the queued commands.
+    pub flags: Flags,
+}
+
+impl Session {
+    /// Adds a command to the open transaction.
+    pub fn enqueue(&mut self, argv: Argv<'_>, flags: Flags) {
+        if let Some(queue) = &mut self.queue {
+            queue.commands.push(argv.iter().map(|arg| Box::from(*arg)).collect());
+            queue.flags |= flags;
+        }
+    }
+    /// A command was refused: an open transaction will not run.
+    pub fn spoil_queue(&mut self) {
+        if let Some(queue) = &mut self.queue {
+            queue.spoiled = true;
+        }
+    }
+}
+
+/// All sessions, by number.
+#[derive(Debug, Clone)]
+pub struct Sessions {
+    slots: Vec<Option<Session>>,
+    free: Vec<SessionId>,
+    next_client_id: u64,
+}
+
+impl Default for Sessions {
+    fn default() -> Self {
+        Sessions { slots: vec![Some(Session::default())], free: Vec::new(), next_client_id: 1 }
+    }
+}
+
+impl Sessions {
+    /// Opens a session.
+    pub fn open(&mut self, now_ms: i64) -> SessionId {
+        let client_id = self.next_client_id;
+        self.next_client_id += 1;
+        let session = Session { client_id, created_at_ms: now_ms, ..Session::default() };
+        match self.free.pop() {
+            Some(id) => {
+                self.slots[id as usize] = Some(session);
+                id
+            }
+            None => {
+                self.slots.push(Some(session));
+                (self.slots.len() - 1) as SessionId
+            }
+        }
+    }
+    /// Closes a session; its number is used again.
+    pub fn close(&mut self, id: SessionId) {
+        if id != SCRIPT_SESSION && self.slots.get_mut(id as usize).and_then(Option::take).is_some() {
+            self.free.push(id);
+        }
+    }
+    /// A session that is open.
+    ///
+    /// # Panics
+    /// When it is not; a client holds its session open, so that input cannot lead here.
+    #[inline]
+    pub fn get(&self, id: SessionId) -> &Session {
+        self.slots[id as usize].as_ref().expect("a client holds its session open")
+    }
+    /// A session that is open, for changing; panics as [`get`](Self::get).
+    #[inline]
+    pub fn get_mut(&mut self, id: SessionId) -> &mut Session {
+        self.slots[id as usize].as_mut().expect("a client holds its session open")
+    }
+    /// All clients, scripts' own session left out.
+    pub fn iter(&self) -> impl Iterator<Item = &Session> {
+        self.slots.iter().skip(1).flatten()
+    }
+    /// How many clients there are.
+    pub fn len(&self) -> usize {
+        self.iter().count()
+    }
+    /// True when there is no client.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}

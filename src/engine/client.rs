@@ -1,0 +1,82 @@
+//! A client: a session in an engine, as a connection is on a server. `submit` is where every call starts.
+
+use super::lock::Shared;
+use crate::error::Error;
+use crate::reply::{FromReply, Reply};
+use crate::store::SessionId;
+use std::sync::Arc;
+
+/// A session. Has its own database number, protocol version, transaction and watched keys, as a connection has.
+#[derive(Debug)]
+pub struct Client {
+    shared: Arc<Shared>,
+    id: SessionId,
+}
+
+/// Calls of up to so many words need no memory for the list of words.
+const FEW_WORDS: usize = 16;
+
+impl Client {
+    pub(super) fn new(shared: Arc<Shared>, id: SessionId) -> Self {
+        Client { shared, id }
+    }
+    /// Runs a command.
+    ///
+    /// ```
+    /// let mut client = moonkeep::Engine::new().client();
+    /// assert!(client.call(["SET", "k", "v"]).is_ok());
+    /// assert_eq!(client.call(["GET", "k"])?.get::<String>()?, "v");
+    /// # Ok::<(), moonkeep::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// An error reply comes back as an error with the whole text. Else: no words at all, a call from inside the
+    /// engine, a poisoned engine.
+    pub fn call<T: AsRef<[u8]>>(&mut self, argv: impl AsRef<[T]>) -> Result<Reply, Error> {
+        let mut out = Reply::new();
+        self.call_into(argv, &mut out)?;
+        match out.error_message() {
+            Some(text) => Err(Error::reply(text)),
+            None => Ok(out),
+        }
+    }
+    /// Runs a command and reads its reply as `T`.
+    ///
+    /// # Errors
+    /// As [`call`](Self::call), and when the reply cannot be read as `T`.
+    pub fn query<R: FromReply, T: AsRef<[u8]>>(&mut self, argv: impl AsRef<[T]>) -> Result<R, Error> {
+        self.call(argv)?.get()
+    }
+    /// Runs a command with a reply that is used again: the hot path, without an allocation at steady state. An error
+    /// reply stays in `out`.
+    ///
+    /// # Errors
+    /// No words at all, a call from inside the engine, a poisoned engine.
+    pub fn call_into<T: AsRef<[u8]>>(&mut self, argv: impl AsRef<[T]>, out: &mut Reply) -> Result<(), Error> {
+        let words = argv.as_ref();
+        if words.len() <= FEW_WORDS {
+            let mut few: [&[u8]; FEW_WORDS] = [&[]; FEW_WORDS];
+            for (slot, word) in few.iter_mut().zip(words) {
+                *slot = word.as_ref();
+            }
+            return self.submit(&few[..words.len()], out);
+        }
+        let many: Vec<&[u8]> = words.iter().map(AsRef::as_ref).collect();
+        self.submit(&many, out)
+    }
+    /// One call: takes the lock, runs one unit of work, leaves the reply in `out`.
+    pub(crate) fn submit(&mut self, argv: &[&[u8]], out: &mut Reply) -> Result<(), Error> {
+        out.clear();
+        if argv.is_empty() {
+            return Err(Error::usage("a call needs at least the name of a command"));
+        }
+        self.shared.lock()?.unit(self.id, argv, out);
+        Ok(())
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        self.shared.close_later(self.id);
+    }
+}

@@ -1,0 +1,206 @@
+//! The engine: one lock around all state, and the unit of work that a client submits under it.
+//! `client` is what callers hold, `exec` runs transactions, `builder` makes engines. Commands are in `commands`.
+
+mod builder;
+mod client;
+mod exec;
+mod lock;
+mod script;
+
+pub use builder::Builder;
+pub use client::Client;
+pub use script::{Invocation, Script};
+
+use crate::command::{Argv, Ctx, Flow, Origin, State, VmCall, call};
+use crate::error::{Error, Failure};
+use crate::reply::Reply;
+use crate::script::Vm;
+use crate::store::{JournalEntry, SessionId, Store};
+use crate::util::clock::Clock;
+use lock::Shared;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// An in-process keyspace with its commands, scripts and clock.
+///
+/// Cheap to make, and cheap to clone: clones are the same engine. Any number of threads may share one; each works
+/// through a [`Client`] of its own.
+#[derive(Debug, Clone)]
+pub struct Engine {
+    shared: Arc<Shared>,
+}
+
+/// All that the lock guards.
+pub(crate) struct Core {
+    pub(crate) state: State,
+    /// Made at the first script.
+    pub(crate) vm: Option<Box<Vm>>,
+    pub(crate) clock: Clock,
+}
+
+impl Default for Engine {
+    fn default() -> Self {
+        Engine::new()
+    }
+}
+
+impl Engine {
+    /// An engine with 16 empty databases, seed 0, and a manual clock that stands at the start of 2024 until it is
+    /// moved. See [`builder`](Self::builder) for other settings.
+    pub fn new() -> Self {
+        Engine::builder().build()
+    }
+    /// Settings for an engine.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+    /// Opens a session.
+    ///
+    /// # Errors
+    /// When this thread is inside the engine, or the engine is poisoned.
+    pub fn try_client(&self) -> Result<Client, Error> {
+        let mut core = self.shared.lock()?;
+        let now_ms = core.clock.now_ms();
+        core.state.stats.connections += 1;
+        let id = core.state.sessions.open(now_ms);
+        Ok(Client::new(self.shared.clone(), id))
+    }
+    /// Opens a session.
+    ///
+    /// # Panics
+    /// Where [`try_client`](Self::try_client) gives an error: only after a panic inside the engine, or from a host
+    /// function that runs inside a script.
+    pub fn client(&self) -> Client {
+        match self.try_client() {
+            Ok(client) => client,
+            Err(error) => panic!("no session: {error}"),
+        }
+    }
+    /// The engine's clock; clones of it move the same time.
+    ///
+    /// # Errors
+    /// As [`try_client`](Self::try_client).
+    pub fn clock(&self) -> Result<Clock, Error> {
+        Ok(self.shared.lock()?.clock.clone())
+    }
+    /// The engine's time in Unix milliseconds.
+    ///
+    /// # Errors
+    /// As [`try_client`](Self::try_client).
+    pub fn now_ms(&self) -> Result<i64, Error> {
+        Ok(self.shared.lock()?.clock.now_ms())
+    }
+    /// Moves a manual clock on and expires what is due, earliest first. Costs what expires, not what exists.
+    ///
+    /// # Errors
+    /// On the system clock; else as [`try_client`](Self::try_client).
+    pub fn advance(&self, by: Duration) -> Result<(), Error> {
+        let mut core = self.shared.lock()?;
+        if !core.clock.advance(by) {
+            return Err(Error::usage(
+                "the system clock cannot be moved; build the engine with Clock::manual",
+            ));
+        }
+        core.settle();
+        Ok(())
+    }
+    /// Sets a manual clock to this Unix time in milliseconds, also backwards, and expires what is due.
+    ///
+    /// # Errors
+    /// As [`advance`](Self::advance).
+    pub fn set_time(&self, unix_ms: i64) -> Result<(), Error> {
+        let mut core = self.shared.lock()?;
+        if !core.clock.set_ms(unix_ms) {
+            return Err(Error::usage("the system clock cannot be set; build the engine with Clock::manual"));
+        }
+        core.settle();
+        Ok(())
+    }
+    /// Empties all databases at once; sessions, scripts, settings, the clock and the generator stay as they are.
+    ///
+    /// # Errors
+    /// As [`try_client`](Self::try_client).
+    pub fn reset(&self) -> Result<(), Error> {
+        let mut core = self.shared.lock()?;
+        core.state.store.clear();
+        Ok(())
+    }
+    /// Starts (or ends) the journal: each write from now on in the form a server propagates.
+    ///
+    /// # Errors
+    /// As [`try_client`](Self::try_client).
+    pub fn set_journal(&self, on: bool) -> Result<(), Error> {
+        self.shared.lock()?.state.store.set_journal(on);
+        Ok(())
+    }
+    /// Takes what the journal holds, oldest first.
+    ///
+    /// # Errors
+    /// As [`try_client`](Self::try_client).
+    pub fn take_journal(&self) -> Result<Vec<JournalEntry>, Error> {
+        Ok(self.shared.lock()?.state.store.take_journal())
+    }
+}
+
+impl Core {
+    /// One unit of work: time is sampled once, the command runs to its end, what it did is settled.
+    pub(crate) fn unit(&mut self, id: SessionId, argv: Argv<'_>, out: &mut Reply) {
+        self.state.store.begin_unit(self.clock.now_us());
+        if !self.clock.is_manual() {
+            self.state.store.expire_due(EXPIRE_PER_UNIT);
+        }
+        self.run(id, Origin::Client, argv, out);
+        self.state.store.finish_unit();
+    }
+    /// Runs one command and does what its flow asks for.
+    fn run(&mut self, id: SessionId, origin: Origin, argv: Argv<'_>, out: &mut Reply) {
+        let flow = call(&mut Ctx { state: &mut self.state, id, origin }, argv, out);
+        let result = flow.and_then(|flow| match flow {
+            Flow::Done => Ok(()),
+            Flow::Vm(call) => self.script(id, origin, &call, argv, out),
+            Flow::Exec => self.exec(id, out),
+            Flow::Sleep(time) => {
+                self.clock.sleep(time);
+                out.ok();
+                Ok(())
+            }
+        });
+        if let Err(failure) = result {
+            self.state.stats.errors += 1;
+            out.error(&failure);
+        }
+    }
+    fn script(
+        &mut self,
+        id: SessionId,
+        origin: Origin,
+        call: &VmCall,
+        argv: Argv<'_>,
+        out: &mut Reply,
+    ) -> Result<(), Failure> {
+        let vm = self.vm.get_or_insert_with(|| Box::new(Vm::new()));
+        vm.run(&mut self.state, id, origin, call, argv, out)
+    }
+    /// The clock moved: what is due expires now.
+    fn settle(&mut self) {
+        self.state.store.begin_unit(self.clock.now_us());
+        self.state.store.expire_due(usize::MAX);
+        self.state.store.finish_unit();
+    }
+}
+
+/// On the system clock nobody calls `advance`: each unit takes some of the work of the server's expiry cycle.
+const EXPIRE_PER_UNIT: usize = 16;
+
+impl std::fmt::Debug for Core {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Core").field("clock", &self.clock).finish_non_exhaustive()
+    }
+}
+
+impl Engine {
+    pub(crate) fn from_store(store: Store, config: crate::command::config::Config, clock: Clock) -> Self {
+        let state = State::new(store, config, crate::commands::table());
+        Engine { shared: Arc::new(Shared::new(Core { state, vm: None, clock })) }
+    }
+}

@@ -1,0 +1,207 @@
+//! Every error: `Failure` is what a command answers a client with (all client-visible texts stand here),
+//! `Error` is what the Rust API returns: opaque, with predicates. Texts are those of redis-server 7.0.15.
+
+use std::borrow::Cow;
+
+/// Why a command was refused, with the text a client reads.
+///
+/// The first word is the error code. [`Display`](std::fmt::Display) gives the text without the leading `-`.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Failure {
+    /// The key holds a value of another type.
+    #[error("WRONGTYPE Operation against a key holding the wrong kind of value")]
+    WrongType,
+    /// An argument or a stored value is not a 64-bit integer.
+    #[error("ERR value is not an integer or out of range")]
+    NotInteger,
+    /// An argument or a stored value is not a float.
+    #[error("ERR value is not a valid float")]
+    NotFloat,
+    /// An integer argument lies outside what the command takes.
+    #[error("ERR value is out of range")]
+    OutOfRange,
+    /// An integer argument must be positive.
+    #[error("ERR value is out of range, must be positive")]
+    MustBePositive,
+    /// INCR and DECR would leave the range of 64-bit integers.
+    #[error("ERR increment or decrement would overflow")]
+    Overflow,
+    /// The options do not parse.
+    #[error("ERR syntax error")]
+    Syntax,
+    /// A relative or absolute expiry outside what the command takes.
+    #[error("ERR invalid expire time in '{0}' command")]
+    InvalidExpire(String),
+    /// The wrong number of arguments; the name is the full one, as in `config|get`.
+    #[error("ERR wrong number of arguments for '{0}' command")]
+    Arity(String),
+    /// The string would grow over proto-max-bulk-len.
+    #[error("ERR string exceeds maximum allowed size (proto-max-bulk-len)")]
+    StringTooLong,
+    /// The key must exist and does not.
+    #[error("ERR no such key")]
+    NoSuchKey,
+    /// A database number that is not one of the configured databases.
+    #[error("ERR DB index is out of range")]
+    DbOutOfRange,
+    /// No script with this SHA1 is known.
+    #[error("NOSCRIPT No matching script. Please use EVAL.")]
+    NoScript,
+    /// EXEC after a queueing error.
+    #[error("EXECABORT Transaction discarded because of previous errors.")]
+    ExecAbort,
+    /// The memory limit is reached and the command may need more.
+    #[error("OOM command not allowed when used memory > 'maxmemory'.")]
+    OutOfMemory,
+    /// Any other text, code included.
+    #[error("{0}")]
+    Text(Cow<'static, str>),
+    /// A text that may hold any bytes, code included.
+    #[error("{}", String::from_utf8_lossy(.0))]
+    Bytes(Vec<u8>),
+}
+
+impl Failure {
+    /// A failure with a fixed text; the code is part of it, as in `ERR no such key`.
+    pub const fn text(text: &'static str) -> Self {
+        Failure::Text(Cow::Borrowed(text))
+    }
+
+    /// The server's text for a name that is no command.
+    pub fn unknown_command(argv: &[&[u8]]) -> Self {
+        let mut args = Vec::new();
+        for arg in argv.iter().skip(1) {
+            if args.len() >= 128 {
+                break;
+            }
+            args.push(b'\'');
+            let room = 128usize.saturating_sub(args.len() - 1);
+            args.extend_from_slice(&c_str(arg)[..c_str(arg).len().min(room)]);
+            args.extend_from_slice(b"' ");
+        }
+        let name = c_str(argv.first().copied().unwrap_or_default());
+        let mut text = b"ERR unknown command '".to_vec();
+        text.extend_from_slice(&name[..name.len().min(128)]);
+        text.extend_from_slice(b"', with args beginning with: ");
+        text.extend_from_slice(&args);
+        Failure::Bytes(text)
+    }
+
+    /// The server's text for a subcommand that a container does not have.
+    pub fn unknown_subcommand(container: &str, subcommand: &[u8]) -> Self {
+        let sub = c_str(subcommand);
+        let mut text = b"ERR unknown subcommand '".to_vec();
+        text.extend_from_slice(&sub[..sub.len().min(128)]);
+        text.extend_from_slice(b"'. Try ");
+        text.extend_from_slice(container.to_ascii_uppercase().as_bytes());
+        text.extend_from_slice(b" HELP.");
+        Failure::Bytes(text)
+    }
+
+    /// The text as bytes, exactly as a client gets it but for the replaced line ends.
+    pub fn to_bytes(&self) -> Cow<'_, [u8]> {
+        match self {
+            Failure::Bytes(bytes) => Cow::Borrowed(bytes),
+            Failure::Text(text) => Cow::Borrowed(text.as_bytes()),
+            other => Cow::Owned(other.to_string().into_bytes()),
+        }
+    }
+}
+
+/// What C's `%s` shows of a byte string: everything before the first NUL.
+fn c_str(bytes: &[u8]) -> &[u8] {
+    bytes.split(|&byte| byte == 0).next().unwrap_or_default()
+}
+
+/// The one error of the Rust API.
+///
+/// Opaque; ask it with the predicates. An error reply of a command arrives here with its whole text.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(transparent)]
+pub struct Error(Box<Kind>);
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+enum Kind {
+    #[error("{}", String::from_utf8_lossy(.0))]
+    Reply(Vec<u8>),
+    #[error("the engine was entered again by the thread that is inside it; use one call after the other")]
+    Reentered,
+    #[error(
+        "the engine is poisoned: a panic left a unit of work unfinished; build a new engine or restore a snapshot"
+    )]
+    Poisoned,
+    #[error("the command would block; advance the clock, use start(), or turn auto_advance on")]
+    WouldBlock,
+    #[error("cannot read {got} as {want}")]
+    Convert { want: &'static str, got: String },
+    #[error("{0}")]
+    Usage(String),
+}
+
+impl Error {
+    /// An error reply with this text, code included.
+    pub fn reply(text: &[u8]) -> Self {
+        Error(Box::new(Kind::Reply(text.to_vec())))
+    }
+    pub(crate) fn reentered() -> Self {
+        Error(Box::new(Kind::Reentered))
+    }
+    pub(crate) fn poisoned() -> Self {
+        Error(Box::new(Kind::Poisoned))
+    }
+    #[allow(dead_code, reason = "commands that wait arrive with the list and stream families")]
+    pub(crate) fn would_block() -> Self {
+        Error(Box::new(Kind::WouldBlock))
+    }
+    pub(crate) fn convert(want: &'static str, got: String) -> Self {
+        Error(Box::new(Kind::Convert { want, got }))
+    }
+    pub(crate) fn usage(text: impl Into<String>) -> Self {
+        Error(Box::new(Kind::Usage(text.into())))
+    }
+
+    /// True for an error reply of a command or script.
+    pub fn is_reply(&self) -> bool {
+        matches!(*self.0, Kind::Reply(_))
+    }
+    /// The first word of an error reply, as in `WRONGTYPE`; None for an error of the API itself.
+    pub fn code(&self) -> Option<&str> {
+        let Kind::Reply(text) = &*self.0 else { return None };
+        let end = text.iter().position(|&byte| byte == b' ').unwrap_or(text.len());
+        std::str::from_utf8(&text[..end]).ok()
+    }
+    /// The whole text of an error reply as bytes; None for an error of the API itself.
+    pub fn reply_text(&self) -> Option<&[u8]> {
+        match &*self.0 {
+            Kind::Reply(text) => Some(text),
+            _ => None,
+        }
+    }
+    /// True when a thread that is inside the engine called it again.
+    pub fn is_reentered(&self) -> bool {
+        matches!(*self.0, Kind::Reentered)
+    }
+    /// True when an earlier panic left the engine unusable.
+    pub fn is_poisoned(&self) -> bool {
+        matches!(*self.0, Kind::Poisoned)
+    }
+    /// True when a blocking command had to wait on a clock that only the caller moves.
+    pub fn is_would_block(&self) -> bool {
+        matches!(*self.0, Kind::WouldBlock)
+    }
+    /// True when a reply has not the shape that was asked for.
+    pub fn is_conversion(&self) -> bool {
+        matches!(*self.0, Kind::Convert { .. })
+    }
+    /// True when the API was given something it does not take; the text says what is allowed.
+    pub fn is_usage(&self) -> bool {
+        matches!(*self.0, Kind::Usage(_))
+    }
+}
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        Error::reply(&failure.to_bytes())
+    }
+}

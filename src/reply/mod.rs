@@ -1,0 +1,21 @@
+//! Replies: `tape` holds one, `view` reads it, `resp` turns it into RESP2 or RESP3 bytes, `convert` into Rust values.
+//! Nothing here knows commands or the keyspace.
+
+mod convert;
+pub mod resp;
+mod tape;
+mod view;
+
+pub use convert::FromReply;
+pub use tape::{Mark, Reply, Slot};
+pub use view::{Items, ReplyRef};
+
+/// The protocol version a session or a script speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+pub enum Resp {
+    /// RESP2: no maps, sets, doubles or booleans.
+    #[default]
+    V2,
+    /// RESP3.
+    V3,
+}

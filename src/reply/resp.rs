@@ -1,0 +1,107 @@
+//! A tape as RESP2 or RESP3 bytes. No sockets here; parsing requests belongs to the server front.
+
+use super::{Items, Reply, ReplyRef, Resp};
+use crate::util::float::format_f64;
+use crate::util::num::NumBuf;
+
+/// Appends all values of the reply in the given protocol version.
+pub fn encode(reply: &Reply, resp: Resp, out: &mut Vec<u8>) {
+    for value in reply.values() {
+        encode_value(&value, resp, out);
+    }
+}
+
+/// Appends one value in the given protocol version.
+pub fn encode_value(value: &ReplyRef<'_>, resp: Resp, out: &mut Vec<u8>) {
+    let v3 = resp == Resp::V3;
+    match *value {
+        ReplyRef::Int(n) => head(b':', n, out),
+        ReplyRef::Bulk(text) => bulk(text, out),
+        ReplyRef::Status(text) => line(b'+', text, out),
+        ReplyRef::Error(text) => line(b'-', text, out),
+        ReplyRef::Nil if v3 => out.extend_from_slice(b"_\r\n"),
+        ReplyRef::NilArray if v3 => out.extend_from_slice(b"_\r\n"),
+        ReplyRef::Nil => out.extend_from_slice(b"$-1\r\n"),
+        ReplyRef::NilArray => out.extend_from_slice(b"*-1\r\n"),
+        ReplyRef::Array(items) => aggregate(b'*', items.len(), items, resp, out),
+        ReplyRef::Map(items) if v3 => aggregate(b'%', items.len() / 2, items, resp, out),
+        ReplyRef::Set(items) if v3 => aggregate(b'~', items.len(), items, resp, out),
+        ReplyRef::Push(items) if v3 => aggregate(b'>', items.len(), items, resp, out),
+        ReplyRef::Map(items) | ReplyRef::Set(items) | ReplyRef::Push(items) => {
+            aggregate(b'*', items.len(), items, resp, out);
+        }
+        ReplyRef::Double(value) if v3 => line(b',', format_f64(&mut NumBuf::new(), value), out),
+        ReplyRef::Double(value) => bulk(format_f64(&mut NumBuf::new(), value), out),
+        ReplyRef::Bool(value) if v3 => line(b'#', if value { b"t" } else { b"f" }, out),
+        ReplyRef::Bool(value) => head(b':', i64::from(value), out),
+        ReplyRef::BigNumber(text) if v3 => line(b'(', text, out),
+        ReplyRef::BigNumber(text) => bulk(text, out),
+        ReplyRef::Verbatim(format, text) if v3 => {
+            head(b'=', text.len() as i64 + 4, out);
+            out.extend_from_slice(&format);
+            out.push(b':');
+            out.extend_from_slice(text);
+            out.extend_from_slice(b"\r\n");
+        }
+        ReplyRef::Verbatim(_, text) => bulk(text, out),
+    }
+}
+
+fn head(kind: u8, n: i64, out: &mut Vec<u8>) {
+    line(kind, itoa::Buffer::new().format(n).as_bytes(), out);
+}
+
+fn line(kind: u8, text: &[u8], out: &mut Vec<u8>) {
+    out.push(kind);
+    out.extend_from_slice(text);
+    out.extend_from_slice(b"\r\n");
+}
+
+fn bulk(text: &[u8], out: &mut Vec<u8>) {
+    head(b'$', text.len() as i64, out);
+    out.extend_from_slice(text);
+    out.extend_from_slice(b"\r\n");
+}
+
+fn aggregate(kind: u8, len: usize, items: Items<'_>, resp: Resp, out: &mut Vec<u8>) {
+    head(kind, len as i64, out);
+    for item in items {
+        encode_value(&item, resp, out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn both(build: impl Fn(&mut Reply)) -> (String, String) {
+        let mut reply = Reply::new();
+        build(&mut reply);
+        let text = |resp| {
+            let mut out = Vec::new();
+            encode(&reply, resp, &mut out);
+            String::from_utf8(out).expect("ascii")
+        };
+        (text(Resp::V2), text(Resp::V3))
+    }
+
+    #[test]
+    fn a_map_is_flat_in_resp2() {
+        let (two, three) = both(|r| {
+            r.map(1);
+            r.bulk(b"f");
+            r.double(1.5);
+        });
+        assert_eq!(two, "*2\r\n$1\r\nf\r\n$3\r\n1.5\r\n");
+        assert_eq!(three, "%1\r\n$1\r\nf\r\n,1.5\r\n");
+    }
+
+    #[test]
+    fn the_two_nulls_differ_in_resp2_only() {
+        let (two, three) = both(|r| {
+            r.nil();
+            r.nil_array();
+        });
+        assert_eq!((two.as_str(), three.as_str()), ("$-1\r\n*-1\r\n", "_\r\n_\r\n"));
+    }
+}

@@ -1,0 +1,240 @@
+//! Reading a tape: `ReplyRef` is one value, borrowed; `Items` walks the elements of an aggregate.
+
+use super::tape::{Kind, Op, Reply};
+use std::fmt;
+
+/// One value of a reply, borrowed from it.
+#[derive(Clone, Copy)]
+pub enum ReplyRef<'a> {
+    /// An integer.
+    Int(i64),
+    /// A bulk string.
+    Bulk(&'a [u8]),
+    /// A status such as `OK`.
+    Status(&'a [u8]),
+    /// An error, code included.
+    Error(&'a [u8]),
+    /// A null.
+    Nil,
+    /// A null array, which RESP2 tells apart.
+    NilArray,
+    /// An array.
+    Array(Items<'a>),
+    /// A map: keys and values in turn.
+    Map(Items<'a>),
+    /// A set.
+    Set(Items<'a>),
+    /// A push message.
+    Push(Items<'a>),
+    /// A double.
+    Double(f64),
+    /// A boolean.
+    Bool(bool),
+    /// A big number in decimal.
+    BigNumber(&'a [u8]),
+    /// A verbatim string: format and text.
+    Verbatim([u8; 3], &'a [u8]),
+}
+
+/// The elements of an aggregate, in order.
+#[derive(Clone, Copy)]
+pub struct Items<'a> {
+    ops: &'a [Op],
+    data: &'a [u8],
+    left: usize,
+}
+
+impl Reply {
+    /// All top-level values, in order; most commands have one.
+    pub fn values(&self) -> Items<'_> {
+        let mut count = 0;
+        let mut at = 0;
+        while at < self.ops.len() {
+            at += width(&self.ops[at..]);
+            count += 1;
+        }
+        Items { ops: &self.ops, data: &self.data, left: count }
+    }
+    /// The first top-level value; a null when there is none.
+    pub fn view(&self) -> ReplyRef<'_> {
+        match self.ops.first() {
+            Some(_) => read(&self.ops, &self.data).0,
+            None => ReplyRef::Nil,
+        }
+    }
+    /// True when the first value is an error.
+    pub fn is_error(&self) -> bool {
+        self.ops.first().is_some_and(|op| op.kind == Kind::Error)
+    }
+    /// The text of the error, when the first value is one.
+    pub fn error_message(&self) -> Option<&[u8]> {
+        match self.view() {
+            ReplyRef::Error(text) => Some(text),
+            _ => None,
+        }
+    }
+}
+
+/// How many operations the value at the front takes, children included.
+fn width(ops: &[Op]) -> usize {
+    let mut left = 1usize;
+    let mut at = 0;
+    while left > 0 && at < ops.len() {
+        left = left - 1 + children(&ops[at]);
+        at += 1;
+    }
+    at
+}
+
+fn children(op: &Op) -> usize {
+    match op.kind {
+        Kind::Array | Kind::Set | Kind::Push => op.n as usize,
+        Kind::Map => 2 * op.n as usize,
+        _ => 0,
+    }
+}
+
+/// Reads the value at the front; returns it and how many operations it took.
+fn read<'a>(ops: &'a [Op], data: &'a [u8]) -> (ReplyRef<'a>, usize) {
+    let op = &ops[0];
+    let text = || &data[op.n as usize..op.n as usize + op.len as usize];
+    let items = || Items { ops: &ops[1..], data, left: children(op) };
+    let value = match op.kind {
+        Kind::Int => ReplyRef::Int(op.n),
+        Kind::Bulk => ReplyRef::Bulk(text()),
+        Kind::Status => ReplyRef::Status(text()),
+        Kind::Error => ReplyRef::Error(text()),
+        Kind::Nil => ReplyRef::Nil,
+        Kind::NilArray => ReplyRef::NilArray,
+        Kind::Array => ReplyRef::Array(items()),
+        Kind::Map => ReplyRef::Map(items()),
+        Kind::Set => ReplyRef::Set(items()),
+        Kind::Push => ReplyRef::Push(items()),
+        Kind::Double => ReplyRef::Double(f64::from_bits(op.n as u64)),
+        Kind::Bool => ReplyRef::Bool(op.n != 0),
+        Kind::BigNumber => ReplyRef::BigNumber(text()),
+        Kind::Verbatim => {
+            let text = text();
+            ReplyRef::Verbatim([text[0], text[1], text[2]], &text[3..])
+        }
+    };
+    let width = if children(op) == 0 { 1 } else { width(ops) };
+    (value, width)
+}
+
+impl<'a> Iterator for Items<'a> {
+    type Item = ReplyRef<'a>;
+    fn next(&mut self) -> Option<ReplyRef<'a>> {
+        if self.left == 0 || self.ops.is_empty() {
+            return None;
+        }
+        let (value, width) = read(self.ops, self.data);
+        self.ops = &self.ops[width..];
+        self.left -= 1;
+        Some(value)
+    }
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+impl ExactSizeIterator for Items<'_> {}
+
+impl PartialEq for ReplyRef<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        use ReplyRef::*;
+        match (self, other) {
+            (Int(a), Int(b)) => a == b,
+            (Double(a), Double(b)) => a.to_bits() == b.to_bits(),
+            (Bool(a), Bool(b)) => a == b,
+            (Nil, Nil) | (NilArray, NilArray) => true,
+            (Bulk(a), Bulk(b)) | (Status(a), Status(b)) | (Error(a), Error(b)) => a == b,
+            (BigNumber(a), BigNumber(b)) => a == b,
+            (Verbatim(f, a), Verbatim(g, b)) => f == g && a == b,
+            (Array(a), Array(b)) | (Map(a), Map(b)) | (Set(a), Set(b)) | (Push(a), Push(b)) => a.eq(*b),
+            _ => false,
+        }
+    }
+}
+
+impl PartialEq for Reply {
+    fn eq(&self, other: &Self) -> bool {
+        self.values().eq(other.values())
+    }
+}
+
+fn quote(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    f.write_str("\"")?;
+    for &byte in bytes {
+        match byte {
+            b'"' => f.write_str("\\\"")?,
+            b'\\' => f.write_str("\\\\")?,
+            b'\n' => f.write_str("\\n")?,
+            b'\r' => f.write_str("\\r")?,
+            b'\t' => f.write_str("\\t")?,
+            0x20..=0x7e => write!(f, "{}", byte as char)?,
+            _ => write!(f, "\\x{byte:02x}")?,
+        }
+    }
+    f.write_str("\"")
+}
+
+fn list(items: &Items<'_>, open: &str, close: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    f.write_str(open)?;
+    for (index, item) in items.enumerate() {
+        if index > 0 {
+            f.write_str(", ")?;
+        }
+        write!(f, "{item:?}")?;
+    }
+    f.write_str(close)
+}
+
+/// Short and unambiguous: `:1`, `+OK`, `-ERR …`, `"bulk"`, `nil`, `nil*`, `[…]`, `%{k=>v}`, `~[…]`, `>[…]`, `,1.5`, `#t`.
+impl fmt::Debug for ReplyRef<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ReplyRef::Int(n) => write!(f, ":{n}"),
+            ReplyRef::Bulk(text) => quote(text, f),
+            ReplyRef::Status(text) => write!(f, "+{}", String::from_utf8_lossy(text)),
+            ReplyRef::Error(text) => write!(f, "-{}", String::from_utf8_lossy(text)),
+            ReplyRef::Nil => f.write_str("nil"),
+            ReplyRef::NilArray => f.write_str("nil*"),
+            ReplyRef::Array(items) => list(items, "[", "]", f),
+            ReplyRef::Set(items) => list(items, "~[", "]", f),
+            ReplyRef::Push(items) => list(items, ">[", "]", f),
+            ReplyRef::Map(items) => {
+                f.write_str("%{")?;
+                for (index, item) in items.enumerate() {
+                    f.write_str(if index % 2 == 1 {
+                        "=>"
+                    } else if index > 0 {
+                        ", "
+                    } else {
+                        ""
+                    })?;
+                    write!(f, "{item:?}")?;
+                }
+                f.write_str("}")
+            }
+            ReplyRef::Double(value) => write!(f, ",{value}"),
+            ReplyRef::Bool(value) => f.write_str(if *value { "#t" } else { "#f" }),
+            ReplyRef::BigNumber(text) => write!(f, "({}", String::from_utf8_lossy(text)),
+            ReplyRef::Verbatim(format, text) => {
+                write!(f, "={}:{}", String::from_utf8_lossy(format), String::from_utf8_lossy(text))
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Reply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, value) in self.values().enumerate() {
+            if index > 0 {
+                f.write_str(" ")?;
+            }
+            write!(f, "{value:?}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,46 @@
+//! One key with its value: 64 bytes, one cache line.
+
+use crate::util::bytes::Bytes;
+use crate::value::Value;
+
+/// No expiry. As an unsigned number it is later than any time.
+pub(super) const NO_EXPIRY: i64 = -1;
+
+/// A key, its value and its expiry.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    pub(super) key: Bytes,
+    pub(super) value: Value,
+    pub(super) expire_at: i64,
+    pub(super) hash: u32,
+    /// Last use in seconds of the engine clock, for OBJECT IDLETIME.
+    pub(super) used_at_s: u32,
+}
+
+const _: () = assert!(size_of::<Option<Entry>>() == 64, "one cache line");
+
+impl Entry {
+    /// The key.
+    pub fn key(&self) -> &[u8] {
+        &self.key
+    }
+    /// The value.
+    #[inline]
+    pub fn value(&self) -> &Value {
+        &self.value
+    }
+    /// The instant of expiry in Unix milliseconds; the key is gone one millisecond later.
+    #[inline]
+    pub fn expire_at_ms(&self) -> Option<i64> {
+        (self.expire_at != NO_EXPIRY).then_some(self.expire_at)
+    }
+    /// True once the instant of expiry has passed.
+    #[inline]
+    pub fn is_expired(&self, now_ms: i64) -> bool {
+        (self.expire_at as u64) < now_ms as u64
+    }
+    /// When the key was last used, in seconds of the engine clock.
+    pub fn used_at_s(&self) -> u32 {
+        self.used_at_s
+    }
+}

@@ -1,0 +1,168 @@
+//! One database: entries in pages of 64 behind `Arc` (a fork shares them until one side writes), found through a
+//! table of slot numbers. A slot keeps its number while its key lives, which makes it the SCAN cursor.
+//! No time and no events here: those are in `store`.
+
+use super::entry::{Entry, NO_EXPIRY};
+use super::expire::Deadlines;
+use crate::util::bytes::Bytes;
+use crate::util::hasher::Hasher;
+use crate::value::Value;
+use hashbrown::HashTable;
+use std::sync::Arc;
+
+pub(super) const PAGE: usize = 64;
+
+#[derive(Debug, Clone)]
+pub(super) struct Page {
+    pub(super) entries: [Option<Entry>; PAGE],
+    /// Sum of the hashes of the entries; None after a change.
+    pub(super) digest: Option<u64>,
+}
+
+/// The keys of one database.
+#[derive(Debug, Clone)]
+pub(super) struct Keyspace {
+    table: HashTable<u32>,
+    pages: Vec<Arc<Page>>,
+    free: Vec<u32>,
+    hasher: Hasher,
+    pub(super) deadlines: Deadlines,
+}
+
+/// Where an entry goes in the table: from the 32 bits it keeps, so that growing needs no key.
+fn spread(hash: u32) -> u64 {
+    u64::from(hash).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+impl Keyspace {
+    pub(super) fn new(hasher: Hasher) -> Self {
+        Keyspace {
+            table: HashTable::new(),
+            pages: Vec::new(),
+            free: Vec::new(),
+            hasher,
+            deadlines: Deadlines::default(),
+        }
+    }
+    pub(super) fn len(&self) -> usize {
+        self.table.len()
+    }
+    pub(super) fn slots(&self) -> usize {
+        self.pages.len() * PAGE
+    }
+    fn hash(&self, key: &[u8]) -> u32 {
+        let hash = self.hasher.hash_bytes(key);
+        (hash ^ (hash >> 32)) as u32
+    }
+    #[inline]
+    pub(super) fn find(&self, key: &[u8]) -> Option<u32> {
+        if self.table.is_empty() {
+            return None;
+        }
+        let hash = self.hash(key);
+        let same = |&slot: &u32| self.get(slot).is_some_and(|e| e.hash == hash && *e.key == *key);
+        self.table.find(spread(hash), same).copied()
+    }
+    #[inline]
+    pub(super) fn get(&self, slot: u32) -> Option<&Entry> {
+        let slot = slot as usize;
+        self.pages.get(slot / PAGE)?.entries[slot % PAGE].as_ref()
+    }
+    /// The entry for changing; copies its page when a fork shares it.
+    #[inline]
+    pub(super) fn get_mut(&mut self, slot: u32) -> Option<&mut Entry> {
+        let slot = slot as usize;
+        let page = Arc::make_mut(self.pages.get_mut(slot / PAGE)?);
+        page.digest = None;
+        page.entries[slot % PAGE].as_mut()
+    }
+    /// Adds a key that is not there.
+    pub(super) fn insert(&mut self, key: &[u8], value: Value, used_at_s: u32) -> u32 {
+        let hash = self.hash(key);
+        let entry = Entry { key: Bytes::from(key), value, expire_at: NO_EXPIRY, hash, used_at_s };
+        let slot = self.free.pop().unwrap_or_else(|| self.grow());
+        let at = slot as usize;
+        let page = Arc::make_mut(&mut self.pages[at / PAGE]);
+        page.digest = None;
+        page.entries[at % PAGE] = Some(entry);
+        let Keyspace { table, pages, .. } = self;
+        table.insert_unique(spread(hash), slot, |&slot| {
+            let slot = slot as usize;
+            pages[slot / PAGE].entries[slot % PAGE].as_ref().map_or(0, |e| spread(e.hash))
+        });
+        slot
+    }
+    fn grow(&mut self) -> u32 {
+        let first = (self.pages.len() * PAGE) as u32;
+        self.pages.push(Arc::new(Page { entries: [const { None }; PAGE], digest: None }));
+        self.free.extend((first + 1..first + PAGE as u32).rev());
+        first
+    }
+    /// Takes the entry out; its slot is used again.
+    pub(super) fn remove(&mut self, slot: u32) -> Option<Entry> {
+        let hash = self.get(slot)?.hash;
+        if let Ok(found) = self.table.find_entry(spread(hash), |&other| other == slot) {
+            found.remove();
+        }
+        let at = slot as usize;
+        let page = Arc::make_mut(&mut self.pages[at / PAGE]);
+        page.digest = None;
+        let entry = page.entries[at % PAGE].take()?;
+        self.free.push(slot);
+        if entry.expire_at != NO_EXPIRY {
+            self.deadlines.forget();
+        }
+        Some(entry)
+    }
+    /// Sets or clears the expiry of an entry.
+    pub(super) fn set_expiry(&mut self, slot: u32, expire_at_ms: Option<i64>) {
+        let new = expire_at_ms.unwrap_or(NO_EXPIRY);
+        let Some(entry) = self.get_mut(slot) else { return };
+        let old = std::mem::replace(&mut entry.expire_at, new);
+        if old == new {
+            return;
+        }
+        if old != NO_EXPIRY {
+            self.deadlines.forget();
+        }
+        if new != NO_EXPIRY {
+            self.deadlines.add(new, slot);
+            self.compact_deadlines();
+        }
+    }
+    fn compact_deadlines(&mut self) {
+        let Keyspace { deadlines, pages, .. } = self;
+        deadlines.compact(|slot| {
+            let slot = slot as usize;
+            pages.get(slot / PAGE).and_then(|page| page.entries[slot % PAGE].as_ref()).map(|e| e.expire_at)
+        });
+    }
+    /// The next slot whose deadline lies before `now_ms`, earliest first.
+    pub(super) fn next_expired(&mut self, now_ms: i64) -> Option<u32> {
+        while let Some((deadline, slot)) = self.deadlines.pop_before(now_ms) {
+            if self.get(slot).is_some_and(|entry| entry.expire_at == deadline) {
+                return Some(slot);
+            }
+        }
+        None
+    }
+    /// The entries in slot order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Entry> {
+        self.pages.iter().flat_map(|page| page.entries.iter().flatten())
+    }
+    pub(super) fn pages_mut(&mut self) -> impl Iterator<Item = &mut Arc<Page>> {
+        self.pages.iter_mut()
+    }
+    /// The first entry at or after a slot number.
+    pub(super) fn next_from(&self, slot: u32) -> Option<(u32, &Entry)> {
+        (slot..self.slots() as u32).find_map(|slot| self.get(slot).map(|entry| (slot, entry)))
+    }
+    /// Bytes held by the table, the pages and long keys; values count for themselves.
+    pub(super) fn overhead_bytes(&self) -> usize {
+        self.table.allocation_size()
+            + self.pages.len() * size_of::<Page>()
+            + self.pages.capacity() * size_of::<Arc<Page>>()
+            + self.free.capacity() * size_of::<u32>()
+            + self.deadlines.memory_bytes()
+    }
+}

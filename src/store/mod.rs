@@ -1,0 +1,388 @@
+//! The keyspace: databases, expiry, WATCH, the journal, and `touch`, the one place where a change is noted.
+//! `keyspace` holds one database, `edit` the guard for changing a value, `expire` the deadlines; commands are above.
+
+mod edit;
+mod entry;
+mod event;
+mod expire;
+mod journal;
+mod keyspace;
+mod watch;
+
+pub use edit::Edit;
+pub use entry::Entry;
+pub use event::{Event, EventClass};
+pub use journal::{JournalEntry, Targets};
+pub use watch::SessionId;
+
+use crate::util::bytes::Bytes;
+use crate::util::hasher::Hasher;
+use crate::util::rng::Rng;
+use crate::value::Value;
+use journal::Journal;
+use keyspace::Keyspace;
+use watch::Watches;
+
+/// The number of a database.
+pub type Db = u32;
+
+/// What becomes of the expiry when a value is put.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expiry {
+    /// No expiry afterwards.
+    Clear,
+    /// The one the key has stays.
+    Keep,
+    /// This instant, in Unix milliseconds.
+    At(i64),
+}
+
+/// Counters that INFO shows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct StoreStats {
+    /// Keys found by reading commands.
+    pub hits: u64,
+    /// Keys looked for by reading commands and not found.
+    pub misses: u64,
+    /// Keys that went because their time was over.
+    pub expired: u64,
+}
+
+/// All databases and what hangs on their changes.
+#[derive(Debug, Clone)]
+pub struct Store {
+    dbs: Vec<Keyspace>,
+    hasher: Hasher,
+    now_us: i64,
+    now_ms: i64,
+    /// Grows with each change; a command that leaves it alone has changed nothing.
+    dirty: u64,
+    watches: Watches,
+    journal: Option<Journal>,
+    /// Where the writes of the running script go.
+    pub targets: Targets,
+    /// The one source of randomness.
+    pub rng: Rng,
+    /// Counters for INFO.
+    pub stats: StoreStats,
+}
+
+impl Store {
+    /// Empty databases.
+    pub fn new(databases: Db, hasher_seed: u64, rng_seed: u64) -> Self {
+        let hasher = Hasher::with_seed(hasher_seed);
+        Store {
+            dbs: (0..databases.max(1)).map(|_| Keyspace::new(hasher.clone())).collect(),
+            hasher,
+            now_us: 0,
+            now_ms: 0,
+            dirty: 0,
+            watches: Watches::default(),
+            journal: None,
+            targets: Targets::All,
+            rng: Rng::new(rng_seed),
+            stats: StoreStats::default(),
+        }
+    }
+
+    // ---- time: sampled once per unit
+
+    /// The time of this unit, in milliseconds.
+    #[inline]
+    pub fn now_ms(&self) -> i64 {
+        self.now_ms
+    }
+    /// The time of this unit, in microseconds.
+    pub fn now_us(&self) -> i64 {
+        self.now_us
+    }
+    /// Begins a unit of work at this time.
+    #[inline]
+    pub fn begin_unit(&mut self, now_us: i64) {
+        if self.now_us != now_us {
+            self.now_us = now_us;
+            self.now_ms = now_us.div_euclid(1000);
+        }
+    }
+    /// Ends the unit: what it wrote becomes readable in the journal.
+    #[inline]
+    pub fn finish_unit(&mut self) {
+        if let Some(journal) = &mut self.journal {
+            journal.finish_unit();
+        }
+    }
+    pub(crate) fn now_s(&self) -> u32 {
+        self.now_ms.div_euclid(1000) as u32
+    }
+
+    // ---- reading
+
+    /// How many databases there are.
+    pub fn databases(&self) -> Db {
+        self.dbs.len() as Db
+    }
+    fn keyspace(&self, db: Db) -> &Keyspace {
+        &self.dbs[db as usize]
+    }
+    fn keyspace_mut(&mut self, db: Db) -> &mut Keyspace {
+        &mut self.dbs[db as usize]
+    }
+    /// The slot of a live key. A key whose time is over goes now, and that is propagated.
+    #[inline]
+    fn live(&mut self, db: Db, key: &[u8]) -> Option<u32> {
+        let now_ms = self.now_ms;
+        let keyspace = self.keyspace(db);
+        let slot = keyspace.find(key)?;
+        if keyspace.get(slot)?.is_expired(now_ms) {
+            self.expire(db, slot);
+            return None;
+        }
+        Some(slot)
+    }
+    /// The entry for a reading command: counts a hit or a miss and notes the use.
+    #[inline]
+    pub fn read(&mut self, db: Db, key: &[u8]) -> Option<&Entry> {
+        let Some(slot) = self.live(db, key) else {
+            self.stats.misses += 1;
+            return None;
+        };
+        self.stats.hits += 1;
+        let now_s = self.now_s();
+        if self.keyspace(db).get(slot)?.used_at_s != now_s {
+            self.keyspace_mut(db).get_mut(slot)?.used_at_s = now_s;
+        }
+        self.keyspace(db).get(slot)
+    }
+    /// The entry without counting or noting the use (EXISTS, TTL, OBJECT and the like use it as the server does).
+    pub fn peek(&mut self, db: Db, key: &[u8]) -> Option<&Entry> {
+        let slot = self.live(db, key)?;
+        self.keyspace(db).get(slot)
+    }
+    /// True when the key is there and its time is not over; changes nothing at all.
+    pub fn contains(&self, db: Db, key: &[u8]) -> bool {
+        let keyspace = self.keyspace(db);
+        let entry = keyspace.find(key).and_then(|slot| keyspace.get(slot));
+        entry.is_some_and(|entry| !entry.is_expired(self.now_ms))
+    }
+    /// Keys in a database, those included whose time is over but that nobody has met yet.
+    pub fn len(&self, db: Db) -> usize {
+        self.keyspace(db).len()
+    }
+    /// True when no database holds a key.
+    pub fn is_empty(&self) -> bool {
+        self.dbs.iter().all(|keyspace| keyspace.len() == 0)
+    }
+    /// Keys in a database that have an expiry.
+    pub fn expires_len(&self, db: Db) -> usize {
+        self.keyspace(db).deadlines.live()
+    }
+    /// The entries of a database in slot order, those included whose time is over.
+    pub fn entries(&self, db: Db) -> impl Iterator<Item = &Entry> {
+        self.keyspace(db).iter()
+    }
+    /// The first entry at or after a slot number, for SCAN.
+    pub fn entry_from(&self, db: Db, slot: u32) -> Option<(u32, &Entry)> {
+        self.keyspace(db).next_from(slot)
+    }
+    /// A random key that is alive.
+    pub fn random_key(&mut self, db: Db) -> Option<Bytes> {
+        while self.len(db) > 0 {
+            let slots = self.keyspace(db).slots() as u64;
+            let mut slot = self.rng.below(slots) as u32;
+            let mut tries = 0;
+            while self.keyspace(db).get(slot).is_none() {
+                tries += 1;
+                slot = if tries < 32 { self.rng.below(slots) as u32 } else { (slot + 1) % slots as u32 };
+            }
+            let entry = self.keyspace(db).get(slot)?;
+            if !entry.is_expired(self.now_ms) {
+                return Some(entry.key.clone());
+            }
+            self.expire(db, slot);
+        }
+        None
+    }
+
+    // ---- changing
+
+    /// A guard for changing the value of a live key, or None when there is no such key.
+    #[inline]
+    pub fn edit(&mut self, db: Db, key: &[u8]) -> Option<Edit<'_>> {
+        let slot = self.live(db, key)?;
+        Some(Edit::new(self, db, slot))
+    }
+    /// Sets a key, whatever it held before.
+    pub fn put(&mut self, db: Db, key: &[u8], value: Value, expiry: Expiry, event: Event) {
+        let now_s = self.now_s();
+        let slot = self.live(db, key);
+        let keyspace = self.keyspace_mut(db);
+        let slot = match slot {
+            Some(slot) => {
+                if let Some(entry) = keyspace.get_mut(slot) {
+                    entry.value = value;
+                    entry.used_at_s = now_s;
+                }
+                slot
+            }
+            None => keyspace.insert(key, value, now_s),
+        };
+        match expiry {
+            Expiry::Keep => {}
+            Expiry::Clear => keyspace.set_expiry(slot, None),
+            Expiry::At(at) => keyspace.set_expiry(slot, Some(at)),
+        }
+        self.touch(db, key, event);
+    }
+    /// Removes a live key; false when there is none.
+    pub fn remove(&mut self, db: Db, key: &[u8], event: Event) -> bool {
+        self.take(db, key, event).is_some()
+    }
+    /// Removes a live key and gives its entry.
+    pub fn take(&mut self, db: Db, key: &[u8], event: Event) -> Option<Entry> {
+        let slot = self.live(db, key)?;
+        let entry = self.keyspace_mut(db).remove(slot)?;
+        self.touch(db, key, event);
+        Some(entry)
+    }
+    /// Empties a database; answers how many keys went.
+    pub fn flush(&mut self, db: Db) -> usize {
+        let fresh = Keyspace::new(self.hasher.clone());
+        let old = std::mem::replace(self.keyspace_mut(db), fresh);
+        if !self.watches.is_empty() {
+            self.watches.mark_db(db, |key, was_expired| !was_expired && old.find(key).is_some());
+        }
+        self.dirty += old.len() as u64;
+        old.len()
+    }
+    /// Empties everything without a trace in the journal: databases, watches, counters of changes.
+    pub fn clear(&mut self) {
+        for db in 0..self.databases() {
+            self.flush(db);
+        }
+    }
+    /// Exchanges two databases under the sessions that use them.
+    pub fn swap(&mut self, a: Db, b: Db) {
+        let (one, two) = (a as usize, b as usize);
+        if !self.watches.is_empty() {
+            let Store { dbs, watches, now_ms, .. } = self;
+            let there = |keyspace: &Keyspace, key: &[u8]| {
+                let entry = keyspace.find(key).and_then(|slot| keyspace.get(slot));
+                entry.is_some_and(|entry| !entry.is_expired(*now_ms))
+            };
+            for (db, own, other) in [(a, one, two), (b, two, one)] {
+                watches.mark_db(db, |key, was_expired| {
+                    there(&dbs[other], key) || (!was_expired && dbs[own].find(key).is_some())
+                });
+            }
+        }
+        self.dbs.swap(one, two);
+        self.dirty += 1;
+    }
+    /// The one place where a change of a key is noted.
+    #[inline]
+    pub(crate) fn touch(&mut self, db: Db, key: &[u8], _event: Event) {
+        self.dirty += 1;
+        if !self.watches.is_empty() {
+            self.watches.mark(db, key);
+        }
+    }
+    /// `touch` for the key in a slot.
+    fn touch_slot(&mut self, db: Db, slot: u32, _event: Event) {
+        self.dirty += 1;
+        let Store { dbs, watches, .. } = self;
+        if !watches.is_empty()
+            && let Some(entry) = dbs[db as usize].get(slot)
+        {
+            watches.mark(db, entry.key());
+        }
+    }
+    /// Grows with each change.
+    #[inline]
+    pub fn dirty(&self) -> u64 {
+        self.dirty
+    }
+
+    // ---- expiry
+
+    fn expire(&mut self, db: Db, slot: u32) {
+        let Some(entry) = self.keyspace_mut(db).remove(slot) else { return };
+        self.stats.expired += 1;
+        self.propagate(db, &[b"DEL", &entry.key]);
+        if !self.watches.is_empty() {
+            self.watches.mark_expired(db, &entry.key);
+        }
+    }
+    /// Active expiry: removes up to `limit` keys whose time is over, earliest first; answers how many.
+    pub fn expire_due(&mut self, limit: usize) -> usize {
+        let now_ms = self.now_ms;
+        let mut gone = 0;
+        while gone < limit {
+            let deadlines =
+                self.dbs.iter().enumerate().filter_map(|(db, k)| Some((k.deadlines.earliest()?, db)));
+            let Some((deadline, db)) = deadlines.min() else { break };
+            if deadline >= now_ms {
+                break;
+            }
+            if let Some(slot) = self.dbs[db].next_expired(now_ms) {
+                self.expire(db as Db, slot);
+                gone += 1;
+            }
+        }
+        gone
+    }
+    /// The earliest instant at which a key of any database may expire.
+    pub fn next_deadline_ms(&self) -> Option<i64> {
+        self.dbs.iter().filter_map(|keyspace| keyspace.deadlines.earliest()).min()
+    }
+
+    // ---- WATCH
+
+    /// Starts to watch a key for a session.
+    pub fn watch(&mut self, session: SessionId, db: Db, key: &[u8]) {
+        let keyspace = self.keyspace(db);
+        let entry = keyspace.find(key).and_then(|slot| keyspace.get(slot));
+        let was_expired = entry.is_some_and(|entry| entry.is_expired(self.now_ms));
+        self.watches.add(session, db, key, was_expired);
+    }
+    /// Forgets all keys that a session watches.
+    pub fn unwatch(&mut self, session: SessionId) {
+        self.watches.forget(session);
+    }
+    /// How many keys a session watches.
+    pub fn watch_count(&self, session: SessionId) -> usize {
+        self.watches.count(session)
+    }
+    /// True when EXEC of this session must not run: a watched key changed, or its time is over since.
+    pub fn watch_is_broken(&self, session: SessionId) -> bool {
+        self.watches.is_dirty(session)
+            || self.watches.of(session).any(|(db, key, was_expired)| {
+                let keyspace = self.keyspace(db);
+                let entry = keyspace.find(key).and_then(|slot| keyspace.get(slot));
+                !was_expired && entry.is_some_and(|entry| entry.is_expired(self.now_ms))
+            })
+    }
+
+    // ---- journal
+
+    /// Starts (or ends and drops) the journal.
+    pub fn set_journal(&mut self, on: bool) {
+        self.journal = on.then(Journal::default);
+    }
+    /// True while somebody reads the journal.
+    #[inline]
+    pub fn has_journal(&self) -> bool {
+        self.journal.is_some()
+    }
+    /// Takes the journal of the finished units.
+    pub fn take_journal(&mut self) -> Vec<JournalEntry> {
+        self.journal.as_mut().map(Journal::take).unwrap_or_default()
+    }
+    /// Notes the propagated form of a write; nothing when nobody reads it.
+    #[inline]
+    pub fn propagate(&mut self, db: Db, argv: &[&[u8]]) {
+        let (now_ms, targets) = (self.now_ms, self.targets);
+        if let Some(journal) = &mut self.journal {
+            journal.push(db, now_ms, targets, argv);
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Time. A clock is a value that the engine is given: the system's, or one that only its holder moves.
+//! The one file where the system's time is read.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Where an engine takes its time from. Clones share the time, so several engines can stand on one clock.
+#[derive(Debug, Clone)]
+pub struct Clock {
+    source: Source,
+    offset_us: i64,
+    rate_ppm: i64,
+}
+
+#[derive(Debug, Clone)]
+enum Source {
+    System,
+    Manual(Arc<AtomicI64>),
+}
+
+impl Clock {
+    /// The start time of an engine that was not told another: 2024-01-01 00:00:00 UTC, in milliseconds.
+    pub const DEFAULT_START_MS: i64 = 1_704_067_200_000;
+
+    /// The machine's wall clock.
+    pub fn system() -> Self {
+        Clock { source: Source::System, offset_us: 0, rate_ppm: 0 }
+    }
+    /// A clock that stands at `start_ms` milliseconds of Unix time until it is moved.
+    pub fn manual(start_ms: i64) -> Self {
+        let us = Arc::new(AtomicI64::new(start_ms.saturating_mul(1000)));
+        Clock { source: Source::Manual(us), offset_us: 0, rate_ppm: 0 }
+    }
+    /// The same source seen by a machine whose clock is off by `offset_ms` and runs `rate_ppm` millionths too fast.
+    #[must_use]
+    pub fn skewed(&self, offset_ms: i64, rate_ppm: i64) -> Self {
+        Clock { source: self.source.clone(), offset_us: offset_ms.saturating_mul(1000), rate_ppm }
+    }
+    /// True when only `advance` and `set` move this clock.
+    pub fn is_manual(&self) -> bool {
+        matches!(self.source, Source::Manual(_))
+    }
+    /// Unix time in microseconds.
+    #[inline]
+    pub fn now_us(&self) -> i64 {
+        let us = match &self.source {
+            Source::System => system_us(),
+            Source::Manual(us) => us.load(Ordering::Acquire),
+        };
+        if self.offset_us == 0 && self.rate_ppm == 0 {
+            return us;
+        }
+        let drift = (i128::from(us) * i128::from(self.rate_ppm) / 1_000_000) as i64;
+        us.saturating_add(drift).saturating_add(self.offset_us)
+    }
+    /// Unix time in milliseconds.
+    pub fn now_ms(&self) -> i64 {
+        self.now_us().div_euclid(1000)
+    }
+    /// Moves a manual clock on; false (and nothing happens) on the system clock.
+    pub fn advance(&self, by: Duration) -> bool {
+        let Source::Manual(us) = &self.source else { return false };
+        let by = i64::try_from(by.as_micros()).unwrap_or(i64::MAX);
+        let _ = us.fetch_update(Ordering::AcqRel, Ordering::Acquire, |at| Some(at.saturating_add(by)));
+        true
+    }
+    /// Lets time pass: moves a manual clock, waits on the system's.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "only on the system clock, where waiting is what was asked for"
+    )]
+    pub fn sleep(&self, time: Duration) {
+        if !self.advance(time) {
+            std::thread::sleep(time);
+        }
+    }
+    /// Sets a manual clock, also backwards; false (and nothing happens) on the system clock.
+    pub fn set_ms(&self, unix_ms: i64) -> bool {
+        let Source::Manual(us) = &self.source else { return false };
+        us.store(unix_ms.saturating_mul(1000), Ordering::Release);
+        true
+    }
+}
+
+impl Default for Clock {
+    fn default() -> Self {
+        Clock::manual(Clock::DEFAULT_START_MS)
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the one place where the system's time is read")]
+fn system_us() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
+}
+
+/// A deadline in real time, for guards that protect the host (a script that never ends), never for semantics.
+#[derive(Debug, Clone, Copy)]
+pub struct Deadline(std::time::Instant);
+
+impl Deadline {
+    /// So long from now.
+    #[expect(clippy::disallowed_methods, reason = "a guard of the host, not part of the semantics")]
+    pub fn after(limit: Duration) -> Self {
+        let now = std::time::Instant::now();
+        Deadline(now.checked_add(limit).unwrap_or_else(|| now + Duration::from_secs(86_400 * 365)))
+    }
+    /// True once the time is over.
+    #[expect(clippy::disallowed_methods, reason = "a guard of the host, not part of the semantics")]
+    pub fn is_over(&self) -> bool {
+        std::time::Instant::now() >= self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_manual_clock_moves_only_when_told() {
+        let clock = Clock::manual(1_000);
+        let shared = clock.clone();
+        assert_eq!(clock.now_ms(), 1_000);
+        assert!(shared.advance(Duration::from_micros(1_500)));
+        assert_eq!((clock.now_ms(), clock.now_us()), (1_001, 1_001_500));
+        assert!(clock.set_ms(5));
+        assert_eq!(shared.now_us(), 5_000);
+    }
+
+    #[test]
+    fn a_skewed_view_shares_the_source() {
+        let clock = Clock::manual(1_000_000);
+        let fast = clock.skewed(10, 1_000);
+        assert_eq!(fast.now_ms(), 1_001_010);
+        assert!(!Clock::system().advance(Duration::ZERO));
+    }
+}
