@@ -1,5 +1,6 @@
 //! The data structures a key can hold. No keys, no time, no clients here: those are in `store` and `command`.
 
+pub mod counted_tree;
 pub mod hash;
 pub mod list;
 pub mod packed;
