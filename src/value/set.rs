@@ -3,6 +3,7 @@
 //! Unions and the like are in `commands::sets`.
 
 use crate::util::bytes::Bytes;
+use crate::util::num::parse_i64;
 use crate::value::table::{Keyed, Table};
 
 /// The server's default for `set-max-intset-entries`.
@@ -70,7 +71,7 @@ impl Set {
     pub fn contains(&self, member: &[u8]) -> bool {
         match &self.form {
             Form::Integers(integers) => {
-                parse_integer(member).is_some_and(|integer| integers.binary_search(&integer).is_ok())
+                parse_i64(member).is_some_and(|integer| integers.binary_search(&integer).is_ok())
             }
             Form::Table(table) => table.find(member).is_ok(),
         }
@@ -80,7 +81,7 @@ impl Set {
     /// the set then holds more than `max_intset_entries`.
     pub fn insert(&mut self, member: &[u8], max_intset_entries: usize) -> bool {
         let Form::Integers(integers) = &mut self.form else { return self.insert_in_table(member) };
-        let Some(integer) = parse_integer(member) else { return self.insert_in_table(member) };
+        let Some(integer) = parse_i64(member) else { return self.insert_in_table(member) };
         let Err(index) = integers.binary_search(&integer) else { return false };
         if integers.len() == integers.capacity() {
             integers.reserve_exact((integers.len() / 2).max(1));
@@ -120,7 +121,7 @@ impl Set {
     pub fn remove(&mut self, member: &[u8]) -> bool {
         match &mut self.form {
             Form::Integers(integers) => {
-                let found = parse_integer(member).and_then(|integer| integers.binary_search(&integer).ok());
+                let found = parse_i64(member).and_then(|integer| integers.binary_search(&integer).ok());
                 found.map(|index| integers.remove(index)).is_some()
             }
             Form::Table(table) => table.remove_key(member).is_some(),
@@ -215,15 +216,6 @@ impl std::fmt::Debug for Set {
 
 fn format_integer(integer: i64) -> Bytes {
     Bytes::from(itoa::Buffer::new().format(integer))
-}
-
-/// The integer a member stands for, if it is written as the server would write it.
-fn parse_integer(member: &[u8]) -> Option<i64> {
-    if member.len() > 20 {
-        return None;
-    }
-    let integer: i64 = std::str::from_utf8(member).ok()?.parse().ok()?;
-    (itoa::Buffer::new().format(integer).as_bytes() == member).then_some(integer)
 }
 
 #[cfg(test)]
