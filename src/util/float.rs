@@ -210,29 +210,115 @@ fn to_i64_or_min(value: f64) -> i64 {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
+    use super::super::recorded::{rows, show};
     use super::*;
 
     #[test]
-    fn the_exact_fallback_agrees_with_the_standard_parser() {
-        for text in [
-            "1",
-            "0.1",
-            "123456789012345678901234567890e-40",
-            "1.7976931348623158e308",
-            "4.9e-324",
-            "3e-324",
-            "9007199254740993",
-            "2.2250738585072011e-308",
-            "1e309",
-            "2e-324",
-        ] {
-            let scanned = decimal::scan(text.as_bytes());
-            let Some(Magnitude::Decimal(digits)) = scanned.map(|scanned| scanned.magnitude) else {
-                panic!("{text} is decimal");
-            };
-            let expected: f64 = text.parse().unwrap_or(f64::NAN);
-            let found = from_rounded(decimal::round_decimal(&BINARY64, &digits));
-            assert_eq!(found.to_bits(), expected.to_bits(), "{text}");
+    fn recorded_scores() {
+        let mut buf = NumBuf::new();
+        for row in rows(include_str!("../../tests/tables/float_parse.txt")) {
+            let [text, reply] = &row[..] else { panic!("two columns: {row:?}") };
+            let found = parse_f64(text).map(|value| format_f64(&mut buf, value));
+            assert_eq!(found.map_or_else(|| "!float".into(), show), show(reply), "{}", show(text));
+        }
+    }
+
+    #[test]
+    fn recorded_texts() {
+        let mut buf = NumBuf::new();
+        for row in rows(include_str!("../../tests/tables/float_format.txt")) {
+            let [bits, argument, lua] = &row[..] else { panic!("three columns: {row:?}") };
+            let bits = u64::from_str_radix(&show(bits), 16).expect("hexadecimal");
+            assert_eq!(show(format_f64(&mut buf, f64::from_bits(bits))), show(argument));
+            assert_eq!(show(format_general(&mut buf, f64::from_bits(bits), 14)), show(lua));
+        }
+    }
+
+    #[test]
+    fn compact_scores_keep_integers() {
+        let mut buf = NumBuf::new();
+        let rows: [(f64, &[u8]); 8] = [
+            (1e17, b"100000000000000000"),
+            (4_611_686_018_427_387_904.0, b"4611686018427387904"),
+            (-4_611_686_018_427_387_904.0, b"-4611686018427387904"),
+            (1e19, b"1e+19"),
+            (-0.0, b"-0"),
+            (0.5, b"0.5"),
+            (f64::NEG_INFINITY, b"-inf"),
+            (-f64::NAN, b"nan"),
+        ];
+        for (value, text) in rows {
+            assert_eq!(format_score(&mut buf, value), text);
+        }
+    }
+
+    #[test]
+    fn distances_have_four_decimals() {
+        let mut buf = NumBuf::new();
+        let rows: [(f64, &[u8]); 7] = [
+            (0.0, b"0.0000"),
+            (166_274.151_56, b"166274.1516"),
+            (0.00005, b"0.0000"),
+            (0.00015, b"0.0001"),
+            (12.5, b"12.5000"),
+            (-0.01, b"-0.0100"),
+            (1e300, b"-922337203685477.5808"),
+        ];
+        for (value, text) in rows {
+            assert_eq!(format_distance(&mut buf, value), text);
+        }
+    }
+
+    #[test]
+    fn strtod_takes_a_prefix() {
+        let rows: [(&[u8], f64, usize); 10] = [
+            (b"", 0.0, 0),
+            (b" \t1.5x", 1.5, 5),
+            (b"-", 0.0, 0),
+            (b".", 0.0, 0),
+            (b"1e+", 1.0, 1),
+            (b"0x", 0.0, 1),
+            (b"0x.8p1q", 1.0, 6),
+            (b"0x1p", 1.0, 3),
+            (b"-infin", f64::NEG_INFINITY, 4),
+            (b"1\x002", 1.0, 1),
+        ];
+        for (text, value, consumed) in rows {
+            assert_eq!(strtod(text), Strtod { value, consumed, out_of_range: false }, "{}", show(text));
+        }
+        assert!(strtod(b"1e999").out_of_range && strtod(b"-1e-999").out_of_range);
+    }
+
+    /// The big integer path, which the usual texts do not take.
+    fn fallback(text: &str) -> f64 {
+        let scanned = decimal::scan(text.as_bytes()).expect("a number");
+        let Magnitude::Decimal(digits) = scanned.magnitude else { panic!("{text} is decimal") };
+        from_rounded(decimal::round_decimal(&BINARY64, &digits))
+    }
+
+    proptest! {
+        #[test]
+        fn every_double_is_read_back(bits in any::<u64>()) {
+            let value = f64::from_bits(bits);
+            let mut buf = NumBuf::new();
+            if !value.is_nan() {
+                prop_assert_eq!(parse_f64(format_f64(&mut buf, value)).map(f64::to_bits), Some(bits));
+                prop_assert_eq!(parse_f64(format_score(&mut buf, value)).map(f64::to_bits), Some(bits));
+            }
+        }
+
+        #[test]
+        fn the_fallback_agrees_with_the_standard_parser(digits in "[0-9]{1,60}", power in -400i32..400) {
+            let text = format!("{digits}e{power}");
+            prop_assert_eq!(fallback(&text), text.parse::<f64>().expect("a number"));
+        }
+
+        #[test]
+        fn any_bytes_are_read_without_panic(text in prop::collection::vec(any::<u8>(), 0..40)) {
+            let number = strtod(&text);
+            prop_assert!(number.consumed <= text.len());
         }
     }
 }

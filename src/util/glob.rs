@@ -106,7 +106,17 @@ fn in_range(first: u8, last: u8, byte: u8, nocase: bool) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::recorded::{rows, show};
     use super::*;
+
+    #[test]
+    fn recorded_matches() {
+        for row in rows(include_str!("../../tests/tables/glob.txt")) {
+            let [pattern, text, nocase, matched] = &row[..] else { panic!("four columns: {row:?}") };
+            let found = glob(pattern, text, nocase == b"1");
+            assert_eq!(found, matched == b"1", "pattern {} text {}", show(pattern), show(text));
+        }
+    }
 
     #[test]
     fn stars_are_counted() {

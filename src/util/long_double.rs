@@ -285,3 +285,105 @@ fn write_parts(out: &mut Vec<u8>, whole: u64, rest: u64, shift: u64) {
     let kept = out.iter().rposition(|digit| *digit != b'0').map_or(0, |last| last + 1);
     out.truncate(kept);
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::recorded::{rows, show};
+    use super::*;
+
+    fn human(value: LongDouble) -> String {
+        let mut out = Vec::new();
+        value.write_human(&mut out);
+        show(&out)
+    }
+
+    fn number(text: &str) -> LongDouble {
+        LongDouble::parse(text.as_bytes()).expect("a number")
+    }
+
+    /// What INCRBYFLOAT does.
+    fn increment(value: &[u8], by: &[u8]) -> String {
+        let (Some(value), Some(by)) = (LongDouble::parse(value), LongDouble::parse(by)) else {
+            return "!float".into();
+        };
+        let sum = value + by;
+        if sum.is_nan() || sum.is_infinite() { "!range".into() } else { human(sum) }
+    }
+
+    #[test]
+    fn recorded_increments() {
+        for row in rows(include_str!("../../tests/tables/incrbyfloat.txt")) {
+            let [value, by, reply] = &row[..] else { panic!("three columns: {row:?}") };
+            assert_eq!(increment(value, by), show(reply), "{} + {}", show(value), show(by));
+        }
+    }
+
+    #[test]
+    fn timeouts_in_milliseconds_are_rounded_up() {
+        let rows = [
+            ("0", 0),
+            ("0.0000001", 1),
+            ("0.001", 1),
+            ("1.0005", 1001),
+            ("0x1p-9", 2),
+            ("-0.0001", 0),
+            ("-1.5", -1500),
+            ("9223372036854775.807", i64::MAX),
+            ("9223372036854775.808", i64::MIN),
+            ("1e300", i64::MIN),
+            ("inf", i64::MIN),
+        ];
+        for (seconds, milliseconds) in rows {
+            assert_eq!(number(seconds).scale(1000).ceil_to_i64(), milliseconds, "{seconds}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_ordered() {
+        let ascending =
+            ["-inf", "-1e4000", "-2", "-1.5", "-1e-4940", "0", "1e-4940", "0.1", "1", "1e4000", "inf"];
+        for pair in ascending.windows(2) {
+            assert!(number(pair[0]) < number(pair[1]), "{pair:?}");
+        }
+        assert!(number("-0") == number("0") && LongDouble::ZERO == number("0"));
+        assert!(LongDouble::NAN.partial_cmp(&LongDouble::ZERO).is_none());
+        assert!((number("inf") + number("-inf")).is_nan());
+    }
+
+    #[test]
+    fn doubles_are_widened_exactly() {
+        let rows = [
+            (0.1, "0.10000000000000001"),
+            (-2.5, "-2.5"),
+            (5e-324, "0"),
+            (-0.0, "0"),
+            (1e22, "10000000000000000000000"),
+        ];
+        for (value, text) in rows {
+            assert_eq!(human(LongDouble::from(value)), text);
+        }
+        assert_eq!(human(LongDouble::from(f64::NEG_INFINITY)), "-inf");
+        assert!(LongDouble::from(f64::NAN).is_nan());
+    }
+
+    proptest! {
+        #[test]
+        fn integers_are_exact(value in any::<i64>(), by in any::<i32>()) {
+            prop_assert_eq!(human(LongDouble::from(value)), value.to_string());
+            let sum = i128::from(value) + i128::from(by);
+            prop_assert_eq!(human(LongDouble::from(value) + LongDouble::from(i64::from(by))), sum.to_string());
+        }
+
+        #[test]
+        fn adding_and_taking_away_an_integer_is_nothing(value in any::<i64>()) {
+            prop_assert!(LongDouble::from(value) + -LongDouble::from(value) == LongDouble::ZERO);
+        }
+
+        #[test]
+        fn any_bytes_are_read_without_panic(text in prop::collection::vec(any::<u8>(), 0..40)) {
+            prop_assert!(LongDouble::parse(&text).is_none_or(|value| !value.is_nan()));
+        }
+    }
+}

@@ -13,3 +13,6 @@ pub mod long_double;
 pub mod num;
 pub mod rng;
 pub mod sha1;
+
+#[cfg(test)]
+mod recorded;
