@@ -3,6 +3,8 @@
 
 pub mod args;
 pub mod config;
+pub mod help;
+pub mod keys;
 pub mod scripts;
 pub mod session;
 pub mod spec;

@@ -283,6 +283,14 @@ pub mod acl {
     /// A row's default: the category of its group.
     pub const BY_GROUP: Acl = 1 << 31;
 
+    /// The category of this name, in any case; none for an unknown one.
+    pub fn by_name(name: &[u8]) -> Acl {
+        (0..)
+            .zip(NAMES)
+            .find(|(_, known)| name.eq_ignore_ascii_case(known.as_bytes()))
+            .map_or(NONE, |(bit, _)| 1 << bit)
+    }
+
     /// The names, in the server's order; the place of a name is the number of its bit.
     pub const NAMES: [&str; 21] = [
         "keyspace",

@@ -1,5 +1,6 @@
 //! The commands, one file per family: the rows on top, the handlers below. HINCRBY is in `hashes`, EXPIRE in `keys`.
 
+mod introspection;
 mod strings;
 
 use crate::command::table::Table;
@@ -7,6 +8,6 @@ use std::sync::LazyLock;
 
 /// All commands.
 pub(crate) fn table() -> &'static Table {
-    static TABLE: LazyLock<Table> = LazyLock::new(|| Table::new(&[strings::SPECS]));
+    static TABLE: LazyLock<Table> = LazyLock::new(|| Table::new(&[introspection::SPECS, strings::SPECS]));
     &TABLE
 }
