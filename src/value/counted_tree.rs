@@ -140,6 +140,7 @@ impl<T> Arena<T> {
         &mut self.nodes[number as usize]
     }
 
+    #[cfg(test)]
     fn heap_bytes(&self) -> usize {
         self.nodes.capacity() * size_of::<T>() + self.free.capacity() * size_of::<u32>()
     }
@@ -253,8 +254,14 @@ impl CountedTree {
         Iter { tree: self, ranks: ranks.start.min(end)..end, front: None, back: None }
     }
 
-    /// The bytes allocated.
-    pub fn heap_bytes(&self) -> usize {
+    /// About how many bytes the tree takes up, its nodes being two thirds full.
+    pub fn memory_bytes(&self) -> usize {
+        self.len * (size_of::<Entry>() * 3 / 2)
+    }
+
+    /// The bytes really allocated.
+    #[cfg(test)]
+    pub(super) fn heap_bytes(&self) -> usize {
         self.leaves.heap_bytes() + self.inners.heap_bytes()
     }
 

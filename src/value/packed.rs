@@ -58,9 +58,9 @@ impl Packed {
         self.data.len() - self.head
     }
 
-    /// The bytes allocated.
-    #[inline]
-    pub fn heap_bytes(&self) -> usize {
+    /// The bytes really allocated.
+    #[cfg(test)]
+    pub(super) fn heap_bytes(&self) -> usize {
         self.data.capacity()
     }
 

@@ -293,12 +293,12 @@ impl ZSet {
         }
     }
 
-    /// The bytes this set takes up, itself included.
+    /// About how many bytes this set takes up, itself included.
     pub fn memory_bytes(&self) -> usize {
         let heap = match &self.form {
-            Form::Packed(packed) => packed.heap_bytes(),
+            Form::Packed(packed) => packed.byte_len(),
             Form::Indexed(indexed) => {
-                size_of::<Indexed>() + indexed.members.heap_bytes() + indexed.order.heap_bytes()
+                size_of::<Indexed>() + indexed.members.memory_bytes() + indexed.order.memory_bytes()
             }
         };
         size_of::<Self>() + heap
