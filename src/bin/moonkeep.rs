@@ -1,2 +1,177 @@
-//! The `moonkeep` command.
-fn main() {}
+//! The `moonkeep` command: a thin caller of the library. `eval` runs a script file as `redis-cli --eval` does, on an
+//! empty keyspace in this process, and shows what it changed.
+
+use lexopt::prelude::*;
+use moonkeep::util::words::{quote_word, split_words};
+use moonkeep::{Client, Clock, Engine, Reply};
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+const HELP: &str = "\
+moonkeep: Redis commands and Lua scripts in process, on a clock that you hold
+
+Usage:
+  moonkeep eval [OPTIONS] SCRIPT [KEY...] , [ARG...]
+  moonkeep help | --help
+  moonkeep version | --version
+
+`moonkeep eval --help` tells more.
+";
+
+const EVAL_HELP: &str = "\
+Run a Lua script file as `redis-cli --eval` does, on an empty keyspace in this process.
+
+Usage: moonkeep eval [OPTIONS] SCRIPT [KEY...] , [ARG...]
+
+  SCRIPT    the file with the script
+  KEY...    what the script finds in KEYS
+  ,         a comma of its own ends the keys; without it all words are keys
+  ARG...    what the script finds in ARGV
+
+Options stand before SCRIPT:
+  --do CMD      run this command first, as in --do 'SET stock:{p1} 10'; may be given again
+  --now MS      the time at which all runs, in Unix milliseconds (default 1704067200000, 2024-01-01)
+  --seed N      the seed of all randomness (default 0)
+  --raw         show the reply as redis-cli does in a pipe
+  -h, --help    this text
+
+Prints the reply as redis-cli does, then what the script changed, in the form in which a server propagates it.
+Exit status: 0, or 1 when the reply is an error, or 2 when moonkeep was not called rightly.
+
+Example:
+  moonkeep eval --do 'SET stock:{p1} 10' lua/decrease_stock.lua 'stock:{p1}' , 1
+";
+
+/// What went wrong before the script ran, with what to do.
+struct Refusal(String);
+
+impl<E: std::error::Error> From<E> for Refusal {
+    fn from(error: E) -> Self {
+        Refusal(error.to_string())
+    }
+}
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(code) => code,
+        Err(Refusal(text)) => {
+            eprintln!("moonkeep: {text}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run() -> Result<ExitCode, Refusal> {
+    let mut parser = lexopt::Parser::from_env();
+    match parser.next()? {
+        Some(Long("help") | Short('h')) | None => print(HELP.as_bytes()),
+        Some(Long("version") | Short('V')) => print(version().as_bytes()),
+        Some(Value(word)) => match word.to_str() {
+            Some("eval") => return eval(&mut parser),
+            Some("help") => print(HELP.as_bytes()),
+            Some("version") => print(version().as_bytes()),
+            _ => {
+                let word = word.to_string_lossy();
+                return Err(Refusal(format!("there is no command {word:?}; `moonkeep help` lists them")));
+            }
+        },
+        Some(other) => return Err(other.unexpected().into()),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn version() -> String {
+    format!("moonkeep {} (semantics of Redis 7.0.15)\n", env!("CARGO_PKG_VERSION"))
+}
+
+/// What `eval` was told.
+#[derive(Default)]
+struct Eval {
+    first: Vec<String>,
+    now_ms: Option<i64>,
+    seed: u64,
+    raw: bool,
+    script: PathBuf,
+    keys: Vec<Vec<u8>>,
+    args: Vec<Vec<u8>>,
+}
+
+fn eval(parser: &mut lexopt::Parser) -> Result<ExitCode, Refusal> {
+    let Some(told) = parse_eval(parser)? else {
+        print(EVAL_HELP.as_bytes());
+        return Ok(ExitCode::SUCCESS);
+    };
+    let source = std::fs::read(&told.script)
+        .map_err(|error| Refusal(format!("cannot read the script {:?}: {error}", told.script)))?;
+    let clock = told.now_ms.map_or_else(Clock::default, Clock::manual);
+    let engine = Engine::builder().clock(clock).seed(told.seed).build();
+    let mut client = engine.try_client()?;
+    prepare(&mut client, &told.first)?;
+    engine.set_journal(true)?;
+    let count = told.keys.len().to_string().into_bytes();
+    let mut argv = vec![b"EVAL".to_vec(), source, count];
+    argv.extend(told.keys.into_iter().chain(told.args));
+    let mut reply = Reply::new();
+    client.call_into(&argv, &mut reply)?;
+    show(&reply, told.raw);
+    for entry in engine.take_journal()? {
+        let words: Vec<String> = entry.argv.iter().map(|word| quote_word(word)).collect();
+        let db = if entry.db == 0 { String::new() } else { format!(" (db {})", entry.db) };
+        print(format!("changed: {}{db}\n", words.join(" ")).as_bytes());
+    }
+    Ok(if reply.is_error() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn parse_eval(parser: &mut lexopt::Parser) -> Result<Option<Eval>, Refusal> {
+    let mut told = Eval::default();
+    while let Some(arg) = parser.next()? {
+        match arg {
+            Long("do") => told.first.push(parser.value()?.string()?),
+            Long("now") => told.now_ms = Some(parser.value()?.parse()?),
+            Long("seed") => told.seed = parser.value()?.parse()?,
+            Long("raw") => told.raw = true,
+            Long("help") | Short('h') => return Ok(None),
+            Value(script) => {
+                told.script = script.into();
+                break;
+            }
+            other => {
+                let text = other.unexpected();
+                return Err(Refusal(format!("{text}; options of eval stand before SCRIPT, see moonkeep eval --help")));
+            }
+        }
+    }
+    if told.script.as_os_str().is_empty() {
+        return Err(Refusal("eval needs the file of a script, see moonkeep eval --help".into()));
+    }
+    let mut words = parser.raw_args()?.map(OsString::into_encoded_bytes);
+    told.keys = words.by_ref().take_while(|word| word != b",").collect();
+    told.args = words.collect();
+    Ok(Some(told))
+}
+
+/// Runs the commands of `--do`; each must succeed.
+fn prepare(client: &mut Client, commands: &[String]) -> Result<(), Refusal> {
+    for command in commands {
+        let words = split_words(command.as_bytes())
+            .ok_or_else(|| Refusal(format!("--do {command:?}: the quotes are not balanced")))?;
+        if words.is_empty() {
+            return Err(Refusal("--do needs a command, as in --do 'SET k v'".into()));
+        }
+        client.call(&words).map_err(|error| Refusal(format!("--do {command:?}: {error}")))?;
+    }
+    Ok(())
+}
+
+fn show(reply: &Reply, raw: bool) {
+    let mut text = if raw { reply.to_raw() } else { reply.to_string().into_bytes() };
+    text.push(b'\n');
+    print(&text);
+}
+
+/// Writes to standard output; a reader that went away is no error.
+fn print(text: &[u8]) {
+    let _ = std::io::stdout().write_all(text);
+}

@@ -2,6 +2,7 @@
 //! Nothing here knows commands or the keyspace.
 
 mod convert;
+mod display;
 pub mod resp;
 mod tape;
 mod view;

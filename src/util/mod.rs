@@ -13,6 +13,7 @@ pub mod long_double;
 pub mod num;
 pub mod rng;
 pub mod sha1;
+pub mod words;
 
 #[cfg(test)]
 mod recorded;

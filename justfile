@@ -1,0 +1,42 @@
+# What CI runs, by name. `just ci` is all of it; `just nightly` the long forms.
+
+default: ci
+
+# Everything a change must pass.
+ci: fmt clippy doc test lib-only fuzz-smoke
+
+fmt:
+    cargo fmt --all --check
+
+clippy:
+    cargo clippy --all-targets --all-features -- -D warnings
+
+doc:
+    RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --all-features
+
+# The README's test command, with the differential tests required.
+test:
+    MOONKEEP_REQUIRE_SERVER=1 cargo test
+
+# The library alone, as it is meant to be embedded.
+lib-only:
+    cargo check --no-default-features --lib
+
+# A short run of each fuzz target.
+fuzz-smoke:
+    MOONKEEP_FUZZ_SECONDS=20 cargo test --test main fuzz_
+
+# The files with unsafe code under AddressSanitizer.
+asan:
+    RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=address" cargo test --target x86_64-unknown-linux-gnu --lib script
+
+# The ratios against a real server, as a table.
+bench:
+    cargo bench --bench compare
+
+# The long forms: run them before a release.
+nightly:
+    MOONKEEP_REQUIRE_SERVER=1 MOONKEEP_DIFF_PROGRAMS=200000 cargo test --release -- --nocapture
+    MOONKEEP_FUZZ_SECONDS=600 cargo test --release --test main fuzz_ -- --nocapture
+    just asan
+    just bench

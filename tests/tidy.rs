@@ -1,0 +1,221 @@
+//! The rules of the house, as far as a test can check them: layers, where `unsafe` and texts may stand, sizes, headers.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Lowest first. A module imports from those before it; those in one group know nothing of each other.
+const LAYERS: &[&[&str]] = &[
+    &["util", "error"],
+    &["value"],
+    &["store", "reply"],
+    &["command"],
+    &["commands", "contract"],
+    &["script"],
+    &["engine"],
+    &["patterns"],
+    &["front"],
+    &["sim"],
+    &["bin"],
+];
+
+/// The only files that may hold `unsafe`.
+const UNSAFE_FILES: &[&str] = &["src/script/alloc.rs", "src/script/bridge.rs", "src/script/stack.rs", "src/front/capi.rs"];
+
+const FUNCTION_LINES_MAX: usize = 70;
+const FILE_LINES_MAX: usize = 1000;
+
+fn rust_files(dir: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    collect(Path::new(dir), &mut found);
+    found.sort();
+    found
+        .into_iter()
+        .map(|path| {
+            let text = fs::read_to_string(&path).expect("a source file is readable");
+            (path.to_string_lossy().into_owned(), text)
+        })
+        .collect()
+}
+
+fn collect(dir: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            collect(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+fn layer_of(module: &str) -> Option<usize> {
+    LAYERS.iter().position(|group| group.contains(&module))
+}
+
+/// The lines of a file without comments.
+fn code(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    text.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//")).map(|(at, line)| (at + 1, line))
+}
+
+/// The lines before the unit tests.
+fn without_tests(text: &str) -> &str {
+    text.split("#[cfg(test)]").next().unwrap_or(text)
+}
+
+fn report(problems: Vec<String>) {
+    assert!(problems.is_empty(), "{} problem(s):\n{}", problems.len(), problems.join("\n"));
+}
+
+#[test]
+fn modules_import_only_from_lower_layers() {
+    let mut problems = Vec::new();
+    for (path, text) in rust_files("src") {
+        let own = path.trim_start_matches("src/").split('/').next().unwrap_or_default().trim_end_matches(".rs");
+        let Some(own_layer) = layer_of(own) else { continue };
+        for (line_number, line) in code(without_tests(&text)) {
+            for part in line.split("crate::").skip(1) {
+                let name: String = part.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+                let Some(layer) = layer_of(&name) else { continue };
+                if name != own && layer >= own_layer && !(own == "store" && name == "error") {
+                    problems.push(format!("{path}:{line_number}: {own} imports {name}"));
+                }
+            }
+        }
+    }
+    report(problems);
+}
+
+#[test]
+fn unsafe_stands_in_named_files_with_its_reason() {
+    let mut problems = Vec::new();
+    for (path, text) in rust_files("src") {
+        let lines: Vec<&str> = text.lines().collect();
+        for (line_number, line) in code(&text) {
+            let is_unsafe = ["unsafe {", "unsafe fn", "unsafe impl", "unsafe extern"].iter().any(|word| line.contains(word));
+            if is_unsafe && !UNSAFE_FILES.contains(&path.as_str()) {
+                problems.push(format!("{path}:{line_number}: unsafe outside the named files"));
+            }
+            if line.contains("unsafe {") && is_unsafe {
+                let above = lines[..line_number].iter().rev().take(6).any(|line| line.contains("SAFETY"));
+                if !above {
+                    problems.push(format!("{path}:{line_number}: unsafe without a SAFETY line"));
+                }
+            }
+        }
+    }
+    report(problems);
+}
+
+#[test]
+fn functions_fit_a_screen_and_files_one_idea() {
+    let mut problems = Vec::new();
+    for dir in ["src", "tests", "benches", "examples", "fuzz"] {
+        for (path, text) in rust_files(dir) {
+            if path.contains("/target/") {
+                continue;
+            }
+            let lines: Vec<&str> = text.lines().collect();
+            if lines.len() > FILE_LINES_MAX {
+                problems.push(format!("{path}: {} lines, at most {FILE_LINES_MAX}", lines.len()));
+            }
+            problems.extend(long_functions(&path, &lines));
+        }
+    }
+    report(problems);
+}
+
+/// A function ends at the first `}` at its own indentation: the formatter sees to that.
+fn long_functions(path: &str, lines: &[&str]) -> Vec<String> {
+    let mut problems = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        let trimmed = line.trim_start();
+        let is_function = ["fn ", "pub fn ", "pub(crate) fn ", "pub(super) fn ", "const fn ", "unsafe fn ", "pub const fn "]
+            .iter()
+            .any(|start| trimmed.starts_with(start))
+            || trimmed.starts_with("unsafe extern") && trimmed.contains(" fn ");
+        if !is_function || trimmed.ends_with(';') {
+            continue;
+        }
+        let close = format!("{}}}", &line[..line.len() - trimmed.len()]);
+        let length = lines[at..].iter().position(|line| *line == close).map_or(1, |end| end + 1);
+        if length > FUNCTION_LINES_MAX {
+            problems.push(format!("{path}:{}: a function of {length} lines, at most {FUNCTION_LINES_MAX}", at + 1));
+        }
+    }
+    problems
+}
+
+#[test]
+fn each_file_says_what_it_is() {
+    let mut problems = Vec::new();
+    for (path, text) in rust_files("src") {
+        let header = text.lines().take_while(|line| line.starts_with("//!")).count();
+        if header == 0 {
+            problems.push(format!("{path}: opens without //!"));
+        }
+    }
+    report(problems);
+}
+
+#[test]
+fn client_visible_texts_stand_in_one_file() {
+    let codes = ["\"ERR ", "\"WRONGTYPE ", "\"NOSCRIPT ", "\"EXECABORT ", "\"OOM ", "\"BUSY ", "\"NOAUTH ", "\"NOPERM "];
+    let mut problems = Vec::new();
+    for (path, text) in rust_files("src") {
+        if path.starts_with("src/error") {
+            continue;
+        }
+        for (line_number, line) in code(without_tests(&text)) {
+            if codes.iter().any(|code| line.contains(code)) {
+                problems.push(format!("{path}:{line_number}: an error text outside src/error: {}", line.trim()));
+            }
+        }
+    }
+    report(problems);
+}
+
+#[test]
+fn no_word_of_unfinished_work() {
+    let words = ["TODO", "FIXME", "XXX:", "todo!(", "unimplemented!(", "dbg!("];
+    let mut problems = Vec::new();
+    for (path, text) in rust_files("src") {
+        for (at, line) in text.lines().enumerate() {
+            if words.iter().any(|word| line.contains(word)) {
+                problems.push(format!("{path}:{}: {}", at + 1, line.trim()));
+            }
+        }
+    }
+    report(problems);
+}
+
+#[test]
+fn each_difference_has_a_test_and_there_are_at_most_forty() {
+    let text = fs::read_to_string("docs/DIFFERENCES.md").expect("docs/DIFFERENCES.md");
+    let names = all_test_names();
+    let mut count = 0;
+    let mut problems = Vec::new();
+    for line in text.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| #")) {
+        count += 1;
+        let test = line.trim_end_matches('|').rsplit('|').next().unwrap_or_default().trim().trim_matches('`');
+        if !names.contains(test) {
+            problems.push(format!("docs/DIFFERENCES.md: no test named {test:?} for: {line}"));
+        }
+    }
+    assert!(count <= 40, "{count} differences, at most 40");
+    report(problems);
+}
+
+fn all_test_names() -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for dir in ["src", "tests"] {
+        for (_, text) in rust_files(dir) {
+            for line in text.lines() {
+                if let Some(rest) = line.trim_start().strip_prefix("fn ") {
+                    names.insert(rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect());
+                }
+            }
+        }
+    }
+    names
+}
