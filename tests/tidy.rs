@@ -20,7 +20,8 @@ const LAYERS: &[&[&str]] = &[
 ];
 
 /// The only files that may hold `unsafe`.
-const UNSAFE_FILES: &[&str] = &["src/script/alloc.rs", "src/script/bridge.rs", "src/script/stack.rs", "src/front/capi.rs"];
+const UNSAFE_FILES: &[&str] =
+    &["src/script/alloc.rs", "src/script/bridge.rs", "src/script/stack.rs", "src/front/capi.rs"];
 
 const FUNCTION_LINES_MAX: usize = 70;
 const FILE_LINES_MAX: usize = 1000;
@@ -55,7 +56,10 @@ fn layer_of(module: &str) -> Option<usize> {
 
 /// The lines of a file without comments.
 fn code(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    text.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//")).map(|(at, line)| (at + 1, line))
+    text.lines()
+        .enumerate()
+        .filter(|(_, line)| !line.trim_start().starts_with("//"))
+        .map(|(at, line)| (at + 1, line))
 }
 
 /// The lines before the unit tests.
@@ -71,7 +75,8 @@ fn report(problems: Vec<String>) {
 fn modules_import_only_from_lower_layers() {
     let mut problems = Vec::new();
     for (path, text) in rust_files("src") {
-        let own = path.trim_start_matches("src/").split('/').next().unwrap_or_default().trim_end_matches(".rs");
+        let own =
+            path.trim_start_matches("src/").split('/').next().unwrap_or_default().trim_end_matches(".rs");
         let Some(own_layer) = layer_of(own) else { continue };
         for (line_number, line) in code(without_tests(&text)) {
             for part in line.split("crate::").skip(1) {
@@ -92,7 +97,9 @@ fn unsafe_stands_in_named_files_with_its_reason() {
     for (path, text) in rust_files("src") {
         let lines: Vec<&str> = text.lines().collect();
         for (line_number, line) in code(&text) {
-            let is_unsafe = ["unsafe {", "unsafe fn", "unsafe impl", "unsafe extern"].iter().any(|word| line.contains(word));
+            let is_unsafe = ["unsafe {", "unsafe fn", "unsafe impl", "unsafe extern"]
+                .iter()
+                .any(|word| line.contains(word));
             if is_unsafe && !UNSAFE_FILES.contains(&path.as_str()) {
                 problems.push(format!("{path}:{line_number}: unsafe outside the named files"));
             }
@@ -130,9 +137,17 @@ fn long_functions(path: &str, lines: &[&str]) -> Vec<String> {
     let mut problems = Vec::new();
     for (at, line) in lines.iter().enumerate() {
         let trimmed = line.trim_start();
-        let is_function = ["fn ", "pub fn ", "pub(crate) fn ", "pub(super) fn ", "const fn ", "unsafe fn ", "pub const fn "]
-            .iter()
-            .any(|start| trimmed.starts_with(start))
+        let is_function = [
+            "fn ",
+            "pub fn ",
+            "pub(crate) fn ",
+            "pub(super) fn ",
+            "const fn ",
+            "unsafe fn ",
+            "pub const fn ",
+        ]
+        .iter()
+        .any(|start| trimmed.starts_with(start))
             || trimmed.starts_with("unsafe extern") && trimmed.contains(" fn ");
         if !is_function || trimmed.ends_with(';') {
             continue;
@@ -140,7 +155,10 @@ fn long_functions(path: &str, lines: &[&str]) -> Vec<String> {
         let close = format!("{}}}", &line[..line.len() - trimmed.len()]);
         let length = lines[at..].iter().position(|line| *line == close).map_or(1, |end| end + 1);
         if length > FUNCTION_LINES_MAX {
-            problems.push(format!("{path}:{}: a function of {length} lines, at most {FUNCTION_LINES_MAX}", at + 1));
+            problems.push(format!(
+                "{path}:{}: a function of {length} lines, at most {FUNCTION_LINES_MAX}",
+                at + 1
+            ));
         }
     }
     problems
@@ -160,7 +178,16 @@ fn each_file_says_what_it_is() {
 
 #[test]
 fn client_visible_texts_stand_in_one_file() {
-    let codes = ["\"ERR ", "\"WRONGTYPE ", "\"NOSCRIPT ", "\"EXECABORT ", "\"OOM ", "\"BUSY ", "\"NOAUTH ", "\"NOPERM "];
+    let codes = [
+        "\"ERR ",
+        "\"WRONGTYPE ",
+        "\"NOSCRIPT ",
+        "\"EXECABORT ",
+        "\"OOM ",
+        "\"BUSY ",
+        "\"NOAUTH ",
+        "\"NOPERM ",
+    ];
     let mut problems = Vec::new();
     for (path, text) in rust_files("src") {
         if path.starts_with("src/error") {
@@ -168,7 +195,8 @@ fn client_visible_texts_stand_in_one_file() {
         }
         for (line_number, line) in code(without_tests(&text)) {
             if codes.iter().any(|code| line.contains(code)) {
-                problems.push(format!("{path}:{line_number}: an error text outside src/error: {}", line.trim()));
+                problems
+                    .push(format!("{path}:{line_number}: an error text outside src/error: {}", line.trim()));
             }
         }
     }

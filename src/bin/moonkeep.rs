@@ -139,7 +139,9 @@ fn parse_eval(parser: &mut lexopt::Parser) -> Result<Option<Eval>, Refusal> {
             }
             other => {
                 let text = other.unexpected();
-                return Err(Refusal(format!("{text}; options of eval stand before SCRIPT, see moonkeep eval --help")));
+                return Err(Refusal(format!(
+                    "{text}; options of eval stand before SCRIPT, see moonkeep eval --help"
+                )));
             }
         }
     }

@@ -24,7 +24,11 @@ fn word(mut rest: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     while let Some((&byte, after)) = rest.split_first() {
         match byte {
             b'"' | b'\'' => {
-                rest = if byte == b'"' { double_quoted(after, &mut word)? } else { single_quoted(after, &mut word)? };
+                rest = if byte == b'"' {
+                    double_quoted(after, &mut word)?
+                } else {
+                    single_quoted(after, &mut word)?
+                };
                 return rest.first().is_none_or(u8::is_ascii_whitespace).then_some((word, rest));
             }
             b' ' | b'\n' | b'\r' | b'\t' | 0 => break,
