@@ -63,10 +63,12 @@ impl<'a> Iterator for Args<'a> {
     }
 }
 
-/// Whether a word is this keyword, whatever its case.
+/// Whether a word is this keyword, whatever its case. The server compares C strings: a NUL ends the word.
 #[inline]
 pub fn is(word: &[u8], keyword: &str) -> bool {
-    word.eq_ignore_ascii_case(keyword.as_bytes())
+    let (len, keyword) = (keyword.len(), keyword.as_bytes());
+    word.get(..len).is_some_and(|start| start.eq_ignore_ascii_case(keyword))
+        && word.get(len).is_none_or(|&byte| byte == 0)
 }
 
 /// A word as an integer.

@@ -179,6 +179,16 @@ impl Ctx<'_> {
         let db = self.db();
         self.state.store.edit(db, key)
     }
+    /// See [`Store::edit_or`].
+    pub fn edit_or(&mut self, key: &[u8], fresh: impl FnOnce() -> Value) -> Edit<'_> {
+        let db = self.db();
+        self.state.store.edit_or(db, key, fresh)
+    }
+    /// See [`Store::notify`].
+    pub fn notify(&mut self, key: &[u8], event: Event) {
+        let db = self.db();
+        self.state.store.notify(db, key, event);
+    }
     /// See [`Store::put`].
     #[inline]
     pub fn put(&mut self, key: &[u8], value: Value, expiry: Expiry, event: Event) {

@@ -11,11 +11,13 @@ pub struct Edit<'a> {
     slot: u32,
     /// The value was opened for changing, and the end of that is not told yet.
     open: bool,
+    /// The key was made for this edit: it goes again unless the edit ends in a change.
+    new: bool,
 }
 
 impl<'a> Edit<'a> {
-    pub(super) fn new(store: &'a mut Store, db: Db, slot: u32) -> Self {
-        Edit { store, db, slot, open: false }
+    pub(super) fn new(store: &'a mut Store, db: Db, slot: u32, new: bool) -> Self {
+        Edit { store, db, slot, open: false, new }
     }
     fn entry(&self) -> &Entry {
         self.store.keyspace(self.db).get(self.slot).expect("the slot is held while the guard lives")
@@ -42,9 +44,18 @@ impl<'a> Edit<'a> {
         self.open = true;
         self.store.keyspace_mut(self.db).set_expiry(self.slot, expire_at_ms);
     }
+    /// Whether the key was made for this edit.
+    pub fn is_new(&self) -> bool {
+        self.new
+    }
+    /// Tells an event that comes before the one the edit ends in.
+    pub fn notify(&mut self, event: Event) {
+        self.store.notify_slot(self.db, self.slot, event);
+    }
     /// Notes the change.
     pub fn commit(mut self, event: Event) {
         self.open = false;
+        self.new = false;
         self.store.touch_slot(self.db, self.slot, event);
     }
     /// Ends without a change.
@@ -54,6 +65,7 @@ impl<'a> Edit<'a> {
     /// Removes the key (a container became empty, GETDEL) and notes it.
     pub fn remove(mut self, event: Event) -> Option<Entry> {
         self.open = false;
+        self.new = false;
         let entry = self.store.keyspace_mut(self.db).remove(self.slot)?;
         self.store.touch(self.db, entry.key(), event);
         Some(entry)
@@ -62,6 +74,9 @@ impl<'a> Edit<'a> {
 
 impl Drop for Edit<'_> {
     fn drop(&mut self) {
+        if self.new {
+            self.store.keyspace_mut(self.db).remove(self.slot);
+        }
         debug_assert!(
             !self.open || std::thread::panicking(),
             "an edit must end in commit, unchanged or remove"

@@ -209,7 +209,17 @@ impl Store {
     #[inline]
     pub fn edit(&mut self, db: Db, key: &[u8]) -> Option<Edit<'_>> {
         let slot = self.live(db, key)?;
-        Some(Edit::new(self, db, slot))
+        Some(Edit::new(self, db, slot, false))
+    }
+    /// A guard for changing the value of a key, which is made with the given value when there is none. A key made
+    /// so goes again unless the edit ends in a change.
+    pub fn edit_or(&mut self, db: Db, key: &[u8], fresh: impl FnOnce() -> Value) -> Edit<'_> {
+        if let Some(slot) = self.live(db, key) {
+            return Edit::new(self, db, slot, false);
+        }
+        let now_s = self.now_s();
+        let slot = self.keyspace_mut(db).insert(key, fresh(), now_s);
+        Edit::new(self, db, slot, true)
     }
     /// Sets a key, whatever it held before.
     pub fn put(&mut self, db: Db, key: &[u8], value: Value, expiry: Expiry, event: Event) {
@@ -296,6 +306,10 @@ impl Store {
             watches.mark(db, entry.key());
         }
     }
+    /// Tells a further event of a change that is noted by itself: SET with a time is `set`, then `expire`.
+    pub fn notify(&mut self, _db: Db, _key: &[u8], _event: Event) {}
+    /// `notify` for the key in a slot.
+    fn notify_slot(&mut self, _db: Db, _slot: u32, _event: Event) {}
     /// Grows with each change.
     #[inline]
     pub fn dirty(&self) -> u64 {

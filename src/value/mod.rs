@@ -12,6 +12,7 @@ pub mod zset;
 
 pub use string::{Str, Text};
 
+use crate::error::Failure;
 use std::sync::Arc;
 
 /// The value of a key. Big values stand behind an `Arc`, so that a fork of the keyspace shares them until one side
@@ -44,6 +45,66 @@ impl Value {
             Value::Hash(_) => "hash",
             Value::ZSet(_) => "zset",
             Value::Stream(_) => "stream",
+        }
+    }
+}
+
+/// Access to one type of value: borrowed, or for changing (a value shared with a fork is copied first).
+macro_rules! typed {
+    ($variant:ident, $type:ty, $get:ident, $get_mut:ident) => {
+        impl Value {
+            /// The value as this type.
+            ///
+            /// # Errors
+            /// WrongType when it is of another.
+            #[inline]
+            pub fn $get(&self) -> Result<&$type, Failure> {
+                match self {
+                    Value::$variant(value) => Ok(value),
+                    _ => Err(Failure::WrongType),
+                }
+            }
+            /// The value as this type, for changing.
+            ///
+            /// # Errors
+            /// WrongType when it is of another.
+            #[inline]
+            pub fn $get_mut(&mut self) -> Result<&mut $type, Failure> {
+                match self {
+                    Value::$variant(value) => Ok(Arc::make_mut(value)),
+                    _ => Err(Failure::WrongType),
+                }
+            }
+        }
+    };
+}
+typed!(List, list::List, as_list, as_list_mut);
+typed!(Set, set::Set, as_set, as_set_mut);
+typed!(Hash, hash::Hash, as_hash, as_hash_mut);
+typed!(ZSet, zset::ZSet, as_zset, as_zset_mut);
+typed!(Stream, stream::Stream, as_stream, as_stream_mut);
+
+impl Value {
+    /// The value as a string.
+    ///
+    /// # Errors
+    /// WrongType when it is of another type.
+    #[inline]
+    pub fn as_string(&self) -> Result<&Str, Failure> {
+        match self {
+            Value::String(value) => Ok(value),
+            _ => Err(Failure::WrongType),
+        }
+    }
+    /// The value as a string, for changing.
+    ///
+    /// # Errors
+    /// WrongType when it is of another type.
+    #[inline]
+    pub fn as_string_mut(&mut self) -> Result<&mut Str, Failure> {
+        match self {
+            Value::String(value) => Ok(value),
+            _ => Err(Failure::WrongType),
         }
     }
 }
