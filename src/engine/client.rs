@@ -2,7 +2,7 @@
 
 use super::lock::Shared;
 use crate::error::Error;
-use crate::reply::{FromReply, Reply};
+use crate::reply::{FromReply, Reply, Resp};
 use crate::store::SessionId;
 use std::sync::Arc;
 
@@ -63,6 +63,13 @@ impl Client {
         }
         let many: Vec<&[u8]> = words.iter().map(AsRef::as_ref).collect();
         self.submit(&many, out)
+    }
+    /// The protocol version that this session's replies are to be encoded in, as HELLO chose it.
+    ///
+    /// # Errors
+    /// A call from inside the engine, a poisoned engine.
+    pub fn protocol(&self) -> Result<Resp, Error> {
+        Ok(self.shared.lock()?.state.sessions.get(self.id).resp)
     }
     /// One call: takes the lock, runs one unit of work, leaves the reply in `out`.
     pub(crate) fn submit(&mut self, argv: &[&[u8]], out: &mut Reply) -> Result<(), Error> {

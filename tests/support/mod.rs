@@ -1,0 +1,10 @@
+//! What the judging tests share: a reference server on a held clock (`server`), replies as one comparable
+//! text (`wire`), the command words of a readable test file (`words`), and the two sides that answer
+//! commands behind one trait (`target`).
+
+pub(crate) mod moonkeep;
+pub(crate) mod not_yet;
+pub(crate) mod server;
+pub(crate) mod target;
+pub(crate) mod wire;
+pub(crate) mod words;

@@ -1,0 +1,219 @@
+//! A private redis-server 7.0.15 on a unix socket, with its wall clock held by the test: a small preloaded
+//! library (`clock.c`) answers gettimeofday from a shared file, so TTLs, expiry and generated stream IDs are
+//! exact. The server is found by MOONKEEP_REDIS_SERVER or PATH. Without one the caller skips, unless
+//! MOONKEEP_REQUIRE_SERVER is set.
+
+use super::target::{MAIN, START_MS, Target, argv};
+use super::wire::Wire;
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{BufRead, BufReader, ErrorKind, Write};
+use std::os::unix::fs::FileExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+/// The version every recorded reply comes from.
+const VERSION: &str = "redis_version:7.0.15";
+/// How long a reply may take before the connection counts as blocked.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How long `receive` waits for a client that may be blocked for good.
+const BLOCKED: Duration = Duration::from_millis(400);
+
+/// A running reference server; killed on drop.
+pub(crate) struct Server {
+    process: Child,
+    folder: PathBuf,
+    clock: File,
+    now_ms: i64,
+    connections: BTreeMap<String, Connection>,
+}
+
+/// Starts a server, or says why the test is skipped; fails instead when a server is required.
+pub(crate) fn server_or_skip(test: &str) -> Option<Server> {
+    match Server::start() {
+        Ok(server) => Some(server),
+        Err(reason) if std::env::var_os("MOONKEEP_REQUIRE_SERVER").is_some() => {
+            panic!("{test} needs redis-server 7.0.15: {reason}")
+        }
+        Err(reason) => {
+            println!("{test}: skipped, {reason}");
+            None
+        }
+    }
+}
+
+impl Server {
+    /// Starts a server in a fresh folder.
+    pub(crate) fn start() -> Result<Server, String> {
+        let folder = fresh_folder()?;
+        let clock_path = folder.join("clock");
+        fs::write(&clock_path, (START_MS * 1000).to_ne_bytes()).map_err(|error| error.to_string())?;
+        let library = build_clock(&folder)?;
+        let mut process = spawn(&folder, &clock_path, &library)?;
+        wait_until_ready(&mut process)?;
+        let clock = OpenOptions::new().write(true).open(&clock_path).map_err(|error| error.to_string())?;
+        let mut server = Server { process, folder, clock, now_ms: START_MS, connections: BTreeMap::new() };
+        match server.control(&["INFO", "server"]) {
+            Wire::Bulk(info) if String::from_utf8_lossy(&info).contains(VERSION) => Ok(server),
+            _ => Err("the server found is not version 7.0.15".into()),
+        }
+    }
+
+    fn connection(&mut self, name: &str) -> &mut Connection {
+        let socket = self.folder.join("socket");
+        self.connections.entry(name.into()).or_insert_with(|| Connection::open(&socket))
+    }
+
+    /// A command on a connection that no test uses.
+    fn control(&mut self, words: &[&str]) -> Wire {
+        self.call("(control)", &argv(words))
+    }
+
+    fn set_clock(&mut self, now_ms: i64) {
+        self.now_ms = now_ms;
+        self.clock.write_all_at(&(now_ms * 1000).to_ne_bytes(), 0).expect("the clock file is writable");
+    }
+
+    /// Removes what has expired now rather than when the server's timer gets to it (SCAN deletes what it meets).
+    fn sweep(&mut self) {
+        let Wire::Bulk(keyspace) = self.control(&["INFO", "keyspace"]) else { return };
+        let keyspace = String::from_utf8_lossy(&keyspace).into_owned();
+        for line in keyspace.lines().filter_map(|line| line.strip_prefix("db")) {
+            let db = line.split(':').next().unwrap_or("0");
+            self.control(&["SELECT", db]);
+            let mut cursor = String::from("0");
+            loop {
+                let reply = self.control(&["SCAN", &cursor, "COUNT", "10000"]);
+                let next = reply.items().first().and_then(Wire::bytes).unwrap_or(b"0");
+                cursor = String::from_utf8_lossy(next).into_owned();
+                if cursor == "0" {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+impl Target for Server {
+    fn send(&mut self, connection: &str, argv: &[Vec<u8>]) {
+        self.connection(connection).send(argv);
+    }
+
+    fn receive(&mut self, connection: &str) -> Wire {
+        self.connection(connection).receive()
+    }
+
+    fn advance(&mut self, ms: i64) {
+        self.set_clock(self.now_ms + ms);
+        self.sweep();
+    }
+
+    fn reset(&mut self) {
+        self.connections.retain(|name, _| name == "(control)");
+        for words in [
+            &["CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"][..],
+            &["FLUSHALL"],
+            &["SCRIPT", "FLUSH"],
+            &["FUNCTION", "FLUSH"],
+            &["CONFIG", "SET", "notify-keyspace-events", "", "maxmemory", "0"],
+            &["CONFIG", "RESETSTAT"],
+        ] {
+            let reply = self.control(words);
+            assert!(!reply.is_error(), "{words:?} answered {reply}");
+        }
+        self.set_clock(START_MS);
+        self.connection(MAIN);
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// One client connection.
+struct Connection {
+    reader: BufReader<UnixStream>,
+    patient: bool,
+}
+
+impl Connection {
+    fn open(socket: &Path) -> Connection {
+        let stream = UnixStream::connect(socket).expect("the reference server accepts connections");
+        Connection { reader: BufReader::new(stream), patient: true }
+    }
+
+    fn send(&mut self, argv: &[Vec<u8>]) {
+        let mut request = Vec::new();
+        Wire::write_command(argv, &mut request);
+        self.patient = !argv.first().is_some_and(|name| name.to_ascii_uppercase().starts_with(b"B"));
+        self.reader.get_mut().write_all(&request).expect("the reference server reads commands");
+    }
+
+    fn receive(&mut self) -> Wire {
+        let patience = if self.patient { PATIENCE } else { BLOCKED };
+        self.reader.get_ref().set_read_timeout(Some(patience)).expect("a timeout can be set");
+        match Wire::read(&mut self.reader) {
+            Ok(reply) => reply,
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+                Wire::Timeout
+            }
+            Err(error) => panic!("the reference server's reply: {error}"),
+        }
+    }
+}
+
+fn fresh_folder() -> Result<PathBuf, String> {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let name = format!("moonkeep-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+    let folder = std::env::temp_dir().join(name);
+    fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+    Ok(folder)
+}
+
+fn build_clock(folder: &Path) -> Result<PathBuf, String> {
+    let source = folder.join("clock.c");
+    let library = folder.join("clock.so");
+    fs::write(&source, include_str!("clock.c")).map_err(|error| error.to_string())?;
+    let status =
+        Command::new("cc").args(["-O1", "-shared", "-fPIC", "-o"]).arg(&library).arg(&source).status();
+    match status {
+        Ok(status) if status.success() => Ok(library),
+        other => Err(format!("cc could not build the held clock: {other:?}")),
+    }
+}
+
+fn spawn(folder: &Path, clock: &Path, library: &Path) -> Result<Child, String> {
+    let program = std::env::var_os("MOONKEEP_REDIS_SERVER").unwrap_or_else(|| "redis-server".into());
+    Command::new(&program)
+        .args(["--port", "0", "--save", "", "--appendonly", "no", "--enable-debug-command", "yes"])
+        .arg("--unixsocket")
+        .arg(folder.join("socket"))
+        .current_dir(folder)
+        .env("LD_PRELOAD", library)
+        .env("MOONKEEP_CLOCK_FILE", clock)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(|error| format!("{} does not start: {error}", program.to_string_lossy()))
+}
+
+fn wait_until_ready(process: &mut Child) -> Result<(), String> {
+    let log = process.stdout.take().ok_or("the server has no log")?;
+    let mut seen = String::new();
+    for line in BufReader::new(log).lines().map_while(Result::ok) {
+        if line.contains("ready to accept connections") {
+            return Ok(());
+        }
+        seen.push_str(&line);
+        seen.push('\n');
+    }
+    Err(format!("the server ended early:\n{seen}"))
+}
