@@ -58,7 +58,7 @@ fn by_specs(specs: &[KeySpec], argv: Argv<'_>) -> Option<Vec<KeyRef>> {
 
 /// The place behind a keyword.
 fn behind(keyword: &str, from: i64, argv: Argv<'_>) -> Option<i64> {
-    let is_keyword = |&at: &usize| argv[at].eq_ignore_ascii_case(keyword.as_bytes());
+    let is_keyword = |&at: &usize| argv.get(at).is_some_and(|word| is(word, keyword));
     let place = if from > 0 {
         (from as usize..argv.len().saturating_sub(1)).find(is_keyword)
     } else {
@@ -99,6 +99,7 @@ fn by_name(spec: &Spec, argv: Argv<'_>) -> Vec<KeyRef> {
         "sort" => sort(argv),
         "sort_ro" => vec![KeyRef { at: 1, access: RO | ACCESS }],
         "migrate" => migrate(argv),
+        "xread" | "xreadgroup" => streams(argv),
         _ => counted(spec, argv),
     }
 }
@@ -160,6 +161,25 @@ fn migrate(argv: Argv<'_>) -> Vec<KeyRef> {
         };
     }
     places.map(|at| KeyRef { at, access: RW | ACCESS | DELETE }).collect()
+}
+
+/// The first half of what follows STREAMS, which is looked for behind well-formed options only.
+fn streams(argv: Argv<'_>) -> Vec<KeyRef> {
+    let mut at = 1;
+    while let Some(word) = argv.get(at) {
+        at += match word {
+            word if is(word, "block") || is(word, "count") => 2,
+            word if is(word, "group") => 3,
+            word if is(word, "noack") => 1,
+            word if is(word, "streams") => {
+                let rest = argv.len() - at - 1;
+                let keys = if rest % 2 == 0 { rest / 2 } else { 0 };
+                return (at + 1..at + 1 + keys).map(|at| KeyRef { at, access: 0 }).collect();
+            }
+            _ => break,
+        };
+    }
+    Vec::new()
 }
 
 /// A count that the specs refuse is read as C's atoi reads it, as the server does; accesses are then unknown.
@@ -238,4 +258,68 @@ pub fn legacy_range(specs: &[KeySpec]) -> LegacyRange {
         }
     }
     range
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::spec::{RM, after, at, unknown};
+    use super::*;
+
+    const COUNTED: KeySpec = at(2, RO | ACCESS).counted(0, 1, 1);
+
+    fn places(name: &'static str, keys: &'static [KeySpec], words: &str) -> Vec<usize> {
+        let argv: Vec<&[u8]> = words.split(' ').map(str::as_bytes).collect();
+        find(&Spec { name, keys, ..Spec::BASE }, &argv).iter().map(|key| key.at).collect()
+    }
+
+    #[test]
+    fn key_specs_find_keys() {
+        const ALL: &[KeySpec] = &[at(1, RM | DELETE).range(-1, 1, 0)];
+        const EVERY_OTHER: &[KeySpec] = &[at(1, OW | UPDATE).range(-1, 2, 0)];
+        const STORED: &[KeySpec] = &[at(1, OW | UPDATE), COUNTED];
+        assert_eq!(places("del", ALL, "DEL a b c"), [1, 2, 3]);
+        assert_eq!(places("mset", EVERY_OTHER, "MSET a 1 b 2"), [1, 3]);
+        assert_eq!(places("eval", &[COUNTED], "EVAL body 2 a b c"), [3, 4]);
+        assert_eq!(places("eval", &[COUNTED], "EVAL body 0 a"), []);
+        assert_eq!(places("eval", &[COUNTED], "EVAL body 3 a b"), []);
+        assert_eq!(places("zunionstore", STORED, "ZUNIONSTORE d 2 a b"), [1, 3, 4]);
+        const STREAMS: &[KeySpec] = &[after("STREAMS", 1, RO | ACCESS).range(-1, 1, 2)];
+        assert_eq!(places("xread", STREAMS, "XREAD COUNT 1 streams a b 0 0"), [4, 5]);
+        assert_eq!(places("xread", STREAMS, "XREAD a b 0 0"), []);
+    }
+
+    #[test]
+    fn some_commands_are_read_by_name() {
+        const SORT: &[KeySpec] = &[at(1, RO | ACCESS), unknown(RO | ACCESS), unknown(OW | UPDATE)];
+        assert_eq!(places("sort", SORT, "SORT k GET store STORE a STORE b"), [1, 7]);
+        const MIGRATE: &[KeySpec] = &[at(3, RW), after("KEYS", -2, RW | INCOMPLETE).range(-1, 1, 0)];
+        let words = ["MIGRATE", "h", "p", "", "0", "9", "AUTH", "keys", "KEYS", "a", "b"].map(str::as_bytes);
+        let found = find(&Spec { name: "migrate", keys: MIGRATE, ..Spec::BASE }, &words);
+        assert_eq!(found.iter().map(|key| key.at).collect::<Vec<_>>(), [9, 10]);
+        assert_eq!(places("migrate", MIGRATE, "MIGRATE h p k 0 9 COPY"), [3]);
+    }
+
+    #[test]
+    fn access_depends_on_the_arguments() {
+        let access = |name, keys, words: &str| {
+            let argv: Vec<&[u8]> = words.split(' ').map(str::as_bytes).collect();
+            find(&Spec { name, keys, ..Spec::BASE }, &argv)[0].access
+        };
+        const KEY: &[KeySpec] = &[at(1, RW | ACCESS | UPDATE | VARIABLE_FLAGS)];
+        assert_eq!(access("set", KEY, "SET k v"), OW | UPDATE);
+        assert_eq!(access("set", KEY, "SET k v get"), RW | ACCESS | UPDATE);
+        assert_eq!(access("bitfield", KEY, "BITFIELD k GET u8 0 OVERFLOW WRAP"), RO | ACCESS);
+        assert_eq!(access("bitfield", KEY, "BITFIELD k GET u8 0 SET u8 0 1"), RW | ACCESS | UPDATE);
+    }
+
+    #[test]
+    fn older_clients_see_a_range() {
+        let range = |first, last, step, movable| LegacyRange { first, last, step, movable };
+        assert_eq!(legacy_range(&[]), range(0, 0, 0, false));
+        assert_eq!(legacy_range(&[at(1, OW).range(-1, 2, 0)]), range(1, -1, 2, false));
+        assert_eq!(legacy_range(&[at(1, RO), at(2, OW)]), range(1, 2, 1, false));
+        assert_eq!(legacy_range(&[at(1, RO), at(2, RO).range(-1, 1, 0)]), range(1, -1, 1, false));
+        assert_eq!(legacy_range(&[COUNTED]), range(0, 0, 0, true));
+        assert_eq!(legacy_range(&[at(1, OW), COUNTED]), range(1, 1, 1, true));
+    }
 }

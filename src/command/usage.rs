@@ -334,3 +334,81 @@ fn bare(name: Cow<'static, str>, kind: Kind) -> Argument {
 fn is_token(word: &str) -> bool {
     !word.contains(|c: char| c.is_lowercase())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(usage: &'static str) -> Vec<Argument> {
+        parse("x", usage).unwrap()
+    }
+
+    #[test]
+    fn a_usage_gives_arity_and_help() {
+        let cases = [
+            ("X", 1, ""),
+            ("X key", 2, "key"),
+            ("X key...", -2, "key [key ...]"),
+            ("X [id...]", -1, "[id [id ...]]"),
+            ("X key condition=[NX|XX]@2.6.12 [GET]", -2, "key [NX|XX] [GET]"),
+            (
+                "X from=(FROMMEMBER member|FROMLONLAT at=(longitude latitude)) key",
+                -4,
+                "FROMMEMBER member|FROMLONLAT longitude latitude key",
+            ),
+            ("X where=(LEFT|RIGHT) timeout", 3, "LEFT|RIGHT timeout"),
+            ("X data=(field value)...", -3, "field value [field value ...]"),
+            ("X STREAMS streams=(key... id...)", -4, "STREAMS key [key ...] id [id ...]"),
+            (
+                "X [PREFIX prefix...+] [KEYS key...]",
+                -1,
+                "[PREFIX prefix [PREFIX prefix ...]] [KEYS key [key ...]]",
+            ),
+            ("X no-one=(NO ONE) operator=[equal==|approximately=~]", -3, "NO ONE [=|~]"),
+        ];
+        for (usage, wanted_arity, wanted_help) in cases {
+            let arguments = tree(usage);
+            assert_eq!(
+                (arity("x", &arguments), help(&arguments).as_str()),
+                (wanted_arity, wanted_help),
+                "{usage}"
+            );
+        }
+        assert_eq!(arity("config|get", &tree("X parameter=(parameter)...")), -3);
+    }
+
+    #[test]
+    fn marks_are_read_into_the_tree() {
+        let arguments =
+            tree("X key1 key2#0 pattern#- [LIMIT page=(offset count<string>@6.2.0)] auto=*@-7.0.0");
+        assert_eq!(arguments[0], Argument { key_spec: Some(0), ..bare("key1".into(), Kind::Key) });
+        assert_eq!(arguments[1], Argument { key_spec: Some(0), ..bare("key2".into(), Kind::Key) });
+        assert_eq!(arguments[2], bare("pattern".into(), Kind::Pattern));
+        let count = Argument { since: Some("6.2.0"), ..bare("count".into(), Kind::String) };
+        let page = Argument {
+            token: Some("LIMIT"),
+            optional: true,
+            arguments: vec![bare("offset".into(), Kind::Integer), count],
+            ..bare("page".into(), Kind::Block)
+        };
+        assert_eq!(arguments[3], page);
+        let auto = Argument {
+            token: Some("*"),
+            deprecated_since: Some("7.0.0"),
+            ..bare("auto".into(), Kind::PureToken)
+        };
+        assert_eq!(arguments[4], auto);
+        assert_eq!(tree("X BCAST")[0].name, "bcast");
+        assert_eq!(tree("X empty_string=\"\"")[0].token, Some(""));
+    }
+
+    #[test]
+    fn what_does_not_follow_the_notation_is_refused() {
+        for usage in
+            ["Y key", "X [key", "X key]", "X name=(a b", "X a|b", "X key<number>", "X key<integer", "X a="]
+        {
+            assert!(parse("x", usage).is_err(), "{usage}");
+        }
+        assert_eq!(parse("config|get", "CONFIG SET x"), Err(Malformed("SET x")));
+    }
+}
