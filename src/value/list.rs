@@ -422,7 +422,7 @@ mod tests {
     }
 
     fn step(list: &mut List, model: &mut Vec<Vec<u8>>, (kind, pick, len): (u8, u16, usize)) {
-        let item = vec![kind, len as u8].repeat(len / 2);
+        let item = [kind, len as u8].repeat(len / 2);
         let index = usize::from(pick) % (model.len() + 1);
         match kind {
             0 => {

@@ -6,6 +6,7 @@ pub mod list;
 pub mod packed;
 pub mod set;
 pub mod stream;
+mod stream_block;
 mod string;
 pub mod table;
 pub mod zset;
