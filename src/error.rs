@@ -54,6 +54,26 @@ pub enum Failure {
     /// The memory limit is reached and the command may need more.
     #[error("OOM command not allowed when used memory > 'maxmemory'.")]
     OutOfMemory,
+    /// An integer argument lies outside a stated range.
+    #[error("ERR value is out of range, value must between {0} and {1}")]
+    NotBetween(i64, i64),
+    /// Source and destination are the same key of the same database.
+    #[error("ERR source and destination objects are the same")]
+    SameObject,
+    /// The cursor of a SCAN is no unsigned integer.
+    #[error("ERR invalid cursor")]
+    InvalidCursor,
+    /// EXPIRE and the like: NX does not go with the other conditions.
+    #[error("ERR NX and XX, GT or LT options at the same time are not compatible")]
+    ExpireNxWithOthers,
+    /// EXPIRE and the like: GT and LT exclude each other.
+    #[error("ERR GT and LT options at the same time are not compatible")]
+    ExpireGtWithLt,
+    /// OBJECT FREQ needs an eviction policy that counts uses.
+    #[error(
+        "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust."
+    )]
+    NoFrequency,
     /// Any other text, code included.
     #[error("{0}")]
     Text(Cow<'static, str>),
@@ -97,6 +117,11 @@ impl Failure {
         text.extend_from_slice(container.to_ascii_uppercase().as_bytes());
         text.extend_from_slice(b" HELP.");
         Failure::Bytes(text)
+    }
+
+    /// The server's text for a word that is no option of EXPIRE and the like.
+    pub fn unsupported_option(option: &[u8]) -> Self {
+        Failure::Bytes([b"ERR Unsupported option ", c_str(option)].concat())
     }
 
     /// The text as bytes, exactly as a client gets it but for the replaced line ends.

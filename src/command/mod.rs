@@ -5,6 +5,7 @@ pub mod args;
 pub mod config;
 pub mod help;
 pub mod keys;
+pub mod scan;
 pub mod scripts;
 pub mod session;
 pub mod spec;
@@ -167,6 +168,16 @@ impl Ctx<'_> {
     pub fn read(&mut self, key: &[u8]) -> Option<&Entry> {
         let db = self.db();
         self.state.store.read(db, key)
+    }
+    /// See [`Store::look`].
+    pub fn look(&mut self, key: &[u8]) -> Option<&Entry> {
+        let db = self.db();
+        self.state.store.look(db, key)
+    }
+    /// See [`Store::expire_if_due`].
+    pub fn expire_if_due(&mut self, key: &[u8]) -> bool {
+        let db = self.db();
+        self.state.store.expire_if_due(db, key)
     }
     /// See [`Store::peek`].
     pub fn peek(&mut self, key: &[u8]) -> Option<&Entry> {

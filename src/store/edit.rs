@@ -29,11 +29,8 @@ impl<'a> Edit<'a> {
     /// The value, for changing.
     pub fn value_mut(&mut self) -> &mut Value {
         self.open = true;
-        let now_s = self.store.now_s();
         let entry = self.store.keyspace_mut(self.db).get_mut(self.slot);
-        let entry = entry.expect("the slot is held while the guard lives");
-        entry.used_at_s = now_s;
-        &mut entry.value
+        &mut entry.expect("the slot is held while the guard lives").value
     }
     /// The instant of expiry in Unix milliseconds.
     pub fn expire_at_ms(&self) -> Option<i64> {

@@ -24,10 +24,18 @@ impl Entry {
     pub fn key(&self) -> &[u8] {
         &self.key
     }
+    /// The key as it is stored: a clone of it copies no long key.
+    pub fn key_bytes(&self) -> &Bytes {
+        &self.key
+    }
     /// The value.
     #[inline]
     pub fn value(&self) -> &Value {
         &self.value
+    }
+    /// The value, taken out.
+    pub fn into_value(self) -> Value {
+        self.value
     }
     /// The instant of expiry in Unix milliseconds; the key is gone one millisecond later.
     #[inline]

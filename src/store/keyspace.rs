@@ -76,6 +76,17 @@ impl Keyspace {
         page.digest = None;
         page.entries[slot % PAGE].as_mut()
     }
+    /// Notes when an entry was used; copies nothing when that is known already. The digest of the page stays.
+    #[inline]
+    pub(super) fn note_use(&mut self, slot: u32, now_s: u32) {
+        let slot = slot as usize;
+        let Some(page) = self.pages.get_mut(slot / PAGE) else { return };
+        if page.entries[slot % PAGE].as_ref().is_some_and(|entry| entry.used_at_s != now_s)
+            && let Some(entry) = &mut Arc::make_mut(page).entries[slot % PAGE]
+        {
+            entry.used_at_s = now_s;
+        }
+    }
     /// Adds a key that is not there.
     pub(super) fn insert(&mut self, key: &[u8], value: Value, used_at_s: u32) -> u32 {
         let hash = self.hash(key);
@@ -153,9 +164,20 @@ impl Keyspace {
     pub(super) fn pages_mut(&mut self) -> impl Iterator<Item = &mut Arc<Page>> {
         self.pages.iter_mut()
     }
-    /// The first entry at or after a slot number.
-    pub(super) fn next_from(&self, slot: u32) -> Option<(u32, &Entry)> {
-        (slot..self.slots() as u32).find_map(|slot| self.get(slot).map(|entry| (slot, entry)))
+    /// One step of SCAN. Looks at no more than ten slots for each entry asked for, so that a sparse keyspace
+    /// does not hold up the caller.
+    pub(super) fn scan(&self, cursor: u64, count: usize, mut each: impl FnMut(&Entry)) -> u64 {
+        let slots = self.slots() as u64;
+        let end = cursor.saturating_add((count as u64).saturating_mul(10)).min(slots);
+        let (mut slot, mut shown) = (cursor, 0);
+        while slot < end && shown < count {
+            if let Some(entry) = self.get(slot as u32) {
+                each(entry);
+                shown += 1;
+            }
+            slot += 1;
+        }
+        if slot < slots { slot } else { 0 }
     }
     /// Bytes held by the table, the pages and long keys; values count for themselves.
     pub(super) fn overhead_bytes(&self) -> usize {

@@ -147,13 +147,24 @@ impl Store {
             return None;
         };
         self.stats.hits += 1;
-        let now_s = self.now_s();
-        if self.keyspace(db).get(slot)?.used_at_s != now_s {
-            self.keyspace_mut(db).get_mut(slot)?.used_at_s = now_s;
-        }
+        self.note_use(db, slot);
         self.keyspace(db).get(slot)
     }
-    /// The entry without counting or noting the use (EXISTS, TTL, OBJECT and the like use it as the server does).
+    /// The entry for a command that asks about a key (EXISTS, TTL, TYPE, OBJECT): counts, but notes no use.
+    pub fn look(&mut self, db: Db, key: &[u8]) -> Option<&Entry> {
+        let slot = self.live(db, key);
+        match slot {
+            Some(_) => self.stats.hits += 1,
+            None => self.stats.misses += 1,
+        }
+        self.keyspace(db).get(slot?)
+    }
+    #[inline]
+    fn note_use(&mut self, db: Db, slot: u32) {
+        let now_s = self.now_s();
+        self.keyspace_mut(db).note_use(slot, now_s);
+    }
+    /// The entry without counting or noting the use.
     pub fn peek(&mut self, db: Db, key: &[u8]) -> Option<&Entry> {
         let slot = self.live(db, key)?;
         self.keyspace(db).get(slot)
@@ -180,9 +191,11 @@ impl Store {
     pub fn entries(&self, db: Db) -> impl Iterator<Item = &Entry> {
         self.keyspace(db).iter()
     }
-    /// The first entry at or after a slot number, for SCAN.
-    pub fn entry_from(&self, db: Db, slot: u32) -> Option<(u32, &Entry)> {
-        self.keyspace(db).next_from(slot)
+    /// One step of SCAN from a cursor: shows about `count` entries and gives the next cursor, 0 at the end. A key that
+    /// is there from the first step to the last is shown at least once, whatever else is written in between. Entries
+    /// whose time is over are shown too.
+    pub fn scan(&self, db: Db, cursor: u64, count: usize, each: impl FnMut(&Entry)) -> u64 {
+        self.keyspace(db).scan(cursor, count, each)
     }
     /// A random key that is alive.
     pub fn random_key(&mut self, db: Db) -> Option<Bytes> {
@@ -209,12 +222,14 @@ impl Store {
     #[inline]
     pub fn edit(&mut self, db: Db, key: &[u8]) -> Option<Edit<'_>> {
         let slot = self.live(db, key)?;
+        self.note_use(db, slot);
         Some(Edit::new(self, db, slot, false))
     }
     /// A guard for changing the value of a key, which is made with the given value when there is none. A key made
     /// so goes again unless the edit ends in a change.
     pub fn edit_or(&mut self, db: Db, key: &[u8], fresh: impl FnOnce() -> Value) -> Edit<'_> {
         if let Some(slot) = self.live(db, key) {
+            self.note_use(db, slot);
             return Edit::new(self, db, slot, false);
         }
         let now_s = self.now_s();
@@ -325,6 +340,11 @@ impl Store {
         if !self.watches.is_empty() {
             self.watches.mark_expired(db, &entry.key);
         }
+    }
+    /// Removes a key whose time is over; false when there is no such key.
+    pub fn expire_if_due(&mut self, db: Db, key: &[u8]) -> bool {
+        let slot = self.keyspace(db).find(key);
+        slot.is_some() && self.live(db, key).is_none()
     }
     /// Active expiry: removes up to `limit` keys whose time is over, earliest first; answers how many.
     pub fn expire_due(&mut self, limit: usize) -> usize {

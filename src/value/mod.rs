@@ -48,6 +48,18 @@ impl Value {
             Value::Stream(_) => "stream",
         }
     }
+
+    /// What OBJECT ENCODING says.
+    pub fn encoding(&self) -> &'static str {
+        match self {
+            Value::String(string) => string.encoding(),
+            Value::List(list) => list.encoding(),
+            Value::Set(set) => set.encoding(),
+            Value::Hash(hash) => hash.encoding(),
+            Value::ZSet(zset) => zset.encoding(),
+            Value::Stream(_) => "stream",
+        }
+    }
 }
 
 /// Access to one type of value: borrowed, or for changing (a value shared with a fork is copied first).
