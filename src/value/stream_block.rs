@@ -226,7 +226,7 @@ fn string_size(string: &(impl AsRef<[u8]> + ?Sized)) -> usize {
         len => 5 + len,
     };
     let back = match encoded {
-        ..=127 => 1,
+        ..128 => 1,
         ..16_383 => 2,
         ..2_097_151 => 3,
         ..268_435_455 => 4,
