@@ -3,8 +3,11 @@
 mod expiry;
 mod introspection;
 mod keys;
+mod lcs;
 mod object;
 mod scan;
+mod string_numbers;
+mod string_options;
 mod strings;
 
 use crate::command::table::Table;
@@ -15,10 +18,12 @@ pub(crate) fn table() -> &'static Table {
     static TABLE: LazyLock<Table> = LazyLock::new(|| {
         Table::new(&[
             expiry::SPECS,
+            introspection::SPECS,
             keys::SPECS,
+            lcs::SPECS,
             object::SPECS,
             scan::SPECS,
-            introspection::SPECS,
+            string_numbers::SPECS,
             strings::SPECS,
         ])
     });
