@@ -158,6 +158,8 @@ enum Kind {
     Poisoned,
     #[error("the command would block; advance the clock, use start(), or turn auto_advance on")]
     WouldBlock,
+    #[error("the connection is lost: the engine was told to lose requests or replies; heal() ends it")]
+    ConnectionLost,
     #[error("cannot read {got} as {want}")]
     Convert { want: &'static str, got: String },
     #[error("{0}")]
@@ -178,6 +180,9 @@ impl Error {
     #[allow(dead_code, reason = "commands that wait arrive with the list and stream families")]
     pub(crate) fn would_block() -> Self {
         Error(Box::new(Kind::WouldBlock))
+    }
+    pub(crate) fn connection_lost() -> Self {
+        Error(Box::new(Kind::ConnectionLost))
     }
     pub(crate) fn convert(want: &'static str, got: String) -> Self {
         Error(Box::new(Kind::Convert { want, got }))
@@ -214,6 +219,10 @@ impl Error {
     /// True when a blocking command had to wait on a clock that only the caller moves.
     pub fn is_would_block(&self) -> bool {
         matches!(*self.0, Kind::WouldBlock)
+    }
+    /// True when the request or the reply was lost on the way: the command may have run or not.
+    pub fn is_connection_lost(&self) -> bool {
+        matches!(*self.0, Kind::ConnectionLost)
     }
     /// True when a reply has not the shape that was asked for.
     pub fn is_conversion(&self) -> bool {

@@ -13,7 +13,7 @@ pub mod store;
 pub mod util;
 pub mod value;
 
-pub use engine::{Builder, Client, Engine, Invocation, Script};
+pub use engine::{Builder, Client, Engine, Invocation, Loss, Script};
 pub use error::{Error, Failure};
 pub use reply::{FromReply, Reply, ReplyRef};
 pub use util::clock::Clock;

@@ -110,6 +110,8 @@ pub struct State {
     pub stats: Stats,
     /// All commands.
     pub table: &'static Table,
+    /// What scripts call, while somebody asks for it.
+    pub trace: Option<Vec<TracedCall>>,
     /// The running command has told its propagated form itself.
     rewritten: bool,
 }
@@ -124,9 +126,19 @@ impl State {
             config,
             stats: Stats::default(),
             table,
+            trace: None,
             rewritten: false,
         }
     }
+}
+
+/// One `redis.call` or `redis.pcall` of a script.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TracedCall {
+    /// The command.
+    pub argv: Vec<Vec<u8>>,
+    /// What it answered; errors too.
+    pub reply: Reply,
 }
 
 /// What a handler works with.
@@ -234,7 +246,13 @@ impl Ctx<'_> {
 pub fn call(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
     let table = cx.state.table;
     match cx.origin {
-        Origin::Script => run(cx, script_row(cx, table, argv)?, argv, out),
+        Origin::Script => {
+            let result = script_row(cx, table, argv).and_then(|row| run(cx, row, argv, out));
+            if cx.state.trace.is_some() {
+                trace(cx, argv, &result, out);
+            }
+            result
+        }
         Origin::Exec => run(cx, table.lookup(argv)?, argv, out),
         Origin::Client => {
             let row = client_row(cx, table, argv).inspect_err(|_| cx.session_mut().spoil_queue())?;
@@ -245,6 +263,19 @@ pub fn call(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, F
             }
             run(cx, row, argv, out)
         }
+    }
+}
+
+/// Notes what a script called; its tape holds this one reply only.
+#[cold]
+fn trace(cx: &mut Ctx<'_>, argv: Argv<'_>, result: &Result<Flow, Failure>, out: &Reply) {
+    let mut reply = out.clone();
+    if let Err(failure) = result {
+        reply.error(failure);
+    }
+    let argv = argv.iter().map(|word| word.to_vec()).collect();
+    if let Some(calls) = &mut cx.state.trace {
+        calls.push(TracedCall { argv, reply });
     }
 }
 

@@ -1,6 +1,7 @@
 //! A client: a session in an engine, as a connection is on a server. `submit` is where every call starts.
 
 use super::lock::Shared;
+use crate::command::TracedCall;
 use crate::error::Error;
 use crate::reply::{FromReply, Reply, Resp};
 use crate::store::SessionId;
@@ -77,8 +78,14 @@ impl Client {
         if argv.is_empty() {
             return Err(Error::usage("a call needs at least the name of a command"));
         }
-        self.shared.lock()?.unit(self.id, argv, out);
-        Ok(())
+        self.shared.lock()?.lossy_unit(self.id, argv, out)
+    }
+    pub(super) fn submit_traced(&mut self, argv: &[&[u8]], out: &mut Reply) -> Result<Vec<TracedCall>, Error> {
+        let mut core = self.shared.lock()?;
+        core.state.trace = Some(Vec::new());
+        let result = core.lossy_unit(self.id, argv, out);
+        let calls = core.state.trace.take().unwrap_or_default();
+        result.map(|()| calls)
     }
 }
 

@@ -4,11 +4,13 @@
 mod builder;
 mod client;
 mod exec;
+mod faults;
 mod lock;
 mod script;
 
 pub use builder::Builder;
 pub use client::Client;
+pub use faults::Loss;
 pub use script::{Invocation, Script};
 
 use crate::command::{Argv, Ctx, Flow, Origin, State, VmCall, call};
@@ -36,6 +38,7 @@ pub(crate) struct Core {
     /// Made at the first script.
     pub(crate) vm: Option<Box<Vm>>,
     pub(crate) clock: Clock,
+    pub(crate) loss: Option<Loss>,
 }
 
 impl Default for Engine {
@@ -201,6 +204,6 @@ impl std::fmt::Debug for Core {
 impl Engine {
     pub(crate) fn from_store(store: Store, config: crate::command::config::Config, clock: Clock) -> Self {
         let state = State::new(store, config, crate::commands::table());
-        Engine { shared: Arc::new(Shared::new(Core { state, vm: None, clock })) }
+        Engine { shared: Arc::new(Shared::new(Core { state, vm: None, clock, loss: None })) }
     }
 }

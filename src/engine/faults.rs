@@ -1,0 +1,88 @@
+//! A switch that loses requests or replies, as a broken connection does, until it heals; and the log of what a script
+//! called. Both for tests of what stands around an engine.
+
+use super::{Client, Core, Engine};
+use crate::command::{Argv, TracedCall};
+use crate::error::Error;
+use crate::reply::Reply;
+use crate::store::SessionId;
+
+/// What is lost between clients and an engine, see [`Engine::lose`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Loss {
+    /// Requests do not arrive: nothing runs.
+    Requests,
+    /// Requests arrive and run; their replies are lost, so the caller does not know.
+    Replies,
+}
+
+impl Engine {
+    /// From now on requests, or replies, of all clients are lost: calls answer an error for which
+    /// [`Error::is_connection_lost`] holds. [`heal`](Self::heal) ends it.
+    ///
+    /// ```
+    /// use moonkeep::{Engine, Loss};
+    /// let engine = Engine::new();
+    /// let mut client = engine.client();
+    /// engine.lose(Loss::Replies)?;
+    /// assert!(client.call(["INCR", "n"]).unwrap_err().is_connection_lost());
+    /// engine.heal()?;
+    /// assert_eq!(client.query::<i64, _>(["GET", "n"])?, 1); // it had run
+    /// # Ok::<(), moonkeep::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When this thread is inside the engine, or the engine is poisoned.
+    pub fn lose(&self, loss: Loss) -> Result<(), Error> {
+        self.shared.lock()?.loss = Some(loss);
+        Ok(())
+    }
+    /// Ends [`lose`](Self::lose).
+    ///
+    /// # Errors
+    /// As [`lose`](Self::lose).
+    pub fn heal(&self) -> Result<(), Error> {
+        self.shared.lock()?.loss = None;
+        Ok(())
+    }
+}
+
+impl Core {
+    /// A unit of work, unless the request is lost; its reply may be lost after.
+    #[inline]
+    pub(super) fn lossy_unit(&mut self, id: SessionId, argv: Argv<'_>, out: &mut Reply) -> Result<(), Error> {
+        if self.loss == Some(Loss::Requests) {
+            return Err(Error::connection_lost());
+        }
+        self.unit(id, argv, out);
+        if self.loss == Some(Loss::Replies) {
+            out.clear();
+            return Err(Error::connection_lost());
+        }
+        Ok(())
+    }
+}
+
+impl Client {
+    /// Runs a command (EVAL, EVALSHA) and gives its reply with every `redis.call` and `redis.pcall` it made, in order.
+    /// An error reply stays in the reply.
+    ///
+    /// ```
+    /// let mut client = moonkeep::Engine::new().client();
+    /// let (reply, calls) = client.trace(["EVAL", "return redis.call('INCR', KEYS[1])", "1", "n"])?;
+    /// assert_eq!(reply.get::<i64>()?, 1);
+    /// assert_eq!(calls[0].argv, [b"INCR".to_vec(), b"n".to_vec()]);
+    /// assert_eq!(calls[0].reply.get::<i64>()?, 1);
+    /// # Ok::<(), moonkeep::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`call_into`](Self::call_into).
+    pub fn trace<T: AsRef<[u8]>>(&mut self, argv: impl AsRef<[T]>) -> Result<(Reply, Vec<TracedCall>), Error> {
+        let words: Vec<&[u8]> = argv.as_ref().iter().map(AsRef::as_ref).collect();
+        let mut out = Reply::new();
+        let calls = self.submit_traced(&words, &mut out)?;
+        Ok((out, calls))
+    }
+}
