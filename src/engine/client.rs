@@ -80,7 +80,11 @@ impl Client {
         }
         self.shared.lock()?.lossy_unit(self.id, argv, out)
     }
-    pub(super) fn submit_traced(&mut self, argv: &[&[u8]], out: &mut Reply) -> Result<Vec<TracedCall>, Error> {
+    pub(super) fn submit_traced(
+        &mut self,
+        argv: &[&[u8]],
+        out: &mut Reply,
+    ) -> Result<Vec<TracedCall>, Error> {
         let mut core = self.shared.lock()?;
         core.state.trace = Some(Vec::new());
         let result = core.lossy_unit(self.id, argv, out);

@@ -79,7 +79,10 @@ impl Client {
     ///
     /// # Errors
     /// As [`call_into`](Self::call_into).
-    pub fn trace<T: AsRef<[u8]>>(&mut self, argv: impl AsRef<[T]>) -> Result<(Reply, Vec<TracedCall>), Error> {
+    pub fn trace<T: AsRef<[u8]>>(
+        &mut self,
+        argv: impl AsRef<[T]>,
+    ) -> Result<(Reply, Vec<TracedCall>), Error> {
         let words: Vec<&[u8]> = argv.as_ref().iter().map(AsRef::as_ref).collect();
         let mut out = Reply::new();
         let calls = self.submit_traced(&words, &mut out)?;
