@@ -181,15 +181,9 @@ impl Field {
 }
 
 /// Where a field begins.
+#[inline]
 fn find_packed(packed: &Packed, field: &[u8]) -> Option<Position> {
-    let mut at = packed.start();
-    while at != packed.end() {
-        if packed.get(at) == field {
-            return Some(at);
-        }
-        at = packed.next(packed.next(at));
-    }
-    None
+    packed.find(2, |name| name == field).map(|(_, at)| at)
 }
 
 fn insert_packed(packed: &mut Packed, field: &[u8], value: &[u8]) -> bool {

@@ -60,6 +60,20 @@ impl Value {
             Value::Stream(_) => "stream",
         }
     }
+
+    /// About how many bytes the value takes up beside the 24 that are part of its entry.
+    pub fn heap_bytes(&self) -> usize {
+        let shared = match self {
+            Value::String(string) => return string.heap_bytes(),
+            Value::List(list) => list.memory_bytes(),
+            Value::Set(set) => set.memory_bytes(),
+            Value::Hash(hash) => hash.memory_bytes(),
+            Value::ZSet(zset) => zset.memory_bytes(),
+            Value::Stream(stream) => stream.memory_bytes(),
+        };
+        // The two counters of the Arc.
+        shared + 2 * size_of::<usize>()
+    }
 }
 
 /// Access to one type of value: borrowed, or for changing (a value shared with a fork is copied first).

@@ -120,6 +120,20 @@ impl Packed {
         Iter { rest: self.data.get(start.0..end.0).unwrap_or(&[]) }
     }
 
+    /// The index and position of the first item that matches, looking at every `stride`th only.
+    #[inline]
+    pub fn find(&self, stride: usize, matches: impl Fn(&[u8]) -> bool) -> Option<(usize, Position)> {
+        let (mut iter, mut index) = (self.iter(), 0);
+        loop {
+            let at = self.data.len() - iter.rest.len();
+            if matches(iter.next()?) {
+                return Some((index, Position(at)));
+            }
+            (1..stride).for_each(|_| drop(iter.next()));
+            index += stride;
+        }
+    }
+
     /// Adds an item at the end.
     #[inline]
     pub fn push_back(&mut self, item: &[u8]) {

@@ -406,25 +406,15 @@ fn decode(item: &[u8]) -> (&[u8], f64) {
 
 /// The rank and the position of a member.
 fn find_packed(packed: &Packed, member: &[u8]) -> Option<(usize, Position)> {
-    let (mut rank, mut at) = (0, packed.start());
-    while at != packed.end() {
-        if decode(packed.get(at)).0 == member {
-            return Some((rank, at));
-        }
-        (rank, at) = (rank + 1, packed.next(at));
-    }
-    None
+    packed.find(1, |item| decode(item).0 == member)
 }
 
 fn insert_packed(packed: &mut Packed, member: &[u8], score: f64) {
-    let mut at = packed.start();
-    while at != packed.end() {
-        let (other, other_score) = decode(packed.get(at));
-        if order(other_score, other, score, member) == Ordering::Greater {
-            break;
-        }
-        at = packed.next(at);
-    }
+    let behind = packed.find(1, |item| {
+        let (other, other_score) = decode(item);
+        order(other_score, other, score, member) == Ordering::Greater
+    });
+    let at = behind.map_or(packed.end(), |(_, at)| at);
     // The server's small form keeps integers as such, and so loses the sign of zero.
     let score = if score == 0.0 { 0.0 } else { score };
     packed.insert(at, &[&score.to_le_bytes(), member]);
