@@ -7,6 +7,7 @@ pub mod command;
 mod commands;
 mod engine;
 mod error;
+mod front;
 pub mod reply;
 mod script;
 pub mod store;
