@@ -34,7 +34,7 @@ static void misuse(mk_engine *engine, mk_client *client) {
     CHECK(mk_advance_ms(engine, -1) == MK_ERR_USAGE);
     printf("back in time: %s\n", mk_last_error());
     CHECK(mk_advance_ms(engine, INT64_MIN) == MK_ERR_USAGE);
-    CHECK(mk_advance_ms(engine, INT64_MAX) == MK_OK || mk_last_error_code() == MK_ERR_USAGE);
+    CHECK(mk_advance_ms(engine, INT64_MAX) == MK_OK);
 
     CHECK(mk_reply_type(NULL) == MK_REPLY_NONE);
     CHECK(mk_reply_integer(NULL) == 0);
@@ -79,10 +79,6 @@ static void replies(mk_client *client) {
     show("many words", client,
          WORDS("MSET", "a", "1", "b", "2", "c", "3", "d", "4", "e", "5", "f", "6", "g", "7", "h", "8",
                "i", "9"));
-    show("multi", client, WORDS("MULTI"));
-    show("queued", client, WORDS("MGET", "a", "i"));
-    show("queued", client, WORDS("INCR", "a"));
-    show("exec", client, WORDS("EXEC"));
 }
 
 static void elements(mk_client *client) {
