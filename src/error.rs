@@ -36,6 +36,18 @@ pub enum Failure {
     /// The wrong number of arguments; the name is the full one, as in `config|get`.
     #[error("ERR wrong number of arguments for '{0}' command")]
     Arity(String),
+    /// COMMAND GETKEYS of a name that is no command.
+    #[error("ERR Invalid command specified")]
+    GetKeysOfNoCommand,
+    /// COMMAND GETKEYS of a command that has no keys.
+    #[error("ERR The command has no key arguments")]
+    GetKeysOfKeyless,
+    /// COMMAND GETKEYS with too few or too many words for the command.
+    #[error("ERR Invalid number of arguments specified for command")]
+    GetKeysArity,
+    /// COMMAND GETKEYS with words among which no key is found.
+    #[error("ERR Invalid arguments specified for command")]
+    GetKeysNotFound,
     /// The string would grow over proto-max-bulk-len.
     #[error("ERR string exceeds maximum allowed size (proto-max-bulk-len)")]
     StringTooLong,

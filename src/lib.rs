@@ -14,6 +14,7 @@ pub mod store;
 pub mod util;
 pub mod value;
 
+pub use commands::table as commands;
 pub use engine::{Builder, Client, Engine, Invocation, Loss, Script};
 pub use error::{Error, Failure};
 pub use reply::{FromReply, Reply, ReplyRef};

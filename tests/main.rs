@@ -3,5 +3,7 @@
 #[cfg(feature = "capi")]
 mod capi;
 mod corpus;
+mod introspection;
+mod reference;
 mod support;
 mod tidy;

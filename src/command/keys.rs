@@ -173,7 +173,7 @@ fn streams(argv: Argv<'_>) -> Vec<KeyRef> {
             word if is(word, "noack") => 1,
             word if is(word, "streams") => {
                 let rest = argv.len() - at - 1;
-                let keys = if rest % 2 == 0 { rest / 2 } else { 0 };
+                let keys = if rest.is_multiple_of(2) { rest / 2 } else { 0 };
                 return (at + 1..at + 1 + keys).map(|at| KeyRef { at, access: 0 }).collect();
             }
             _ => break,

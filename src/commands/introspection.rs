@@ -219,16 +219,16 @@ fn command_help(_: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Flow, F
 
 /// The keys of a command for GETKEYS; the places are within `words`.
 fn keys_of(cx: &Ctx<'_>, words: Argv<'_>) -> Result<Vec<keys::KeyRef>, Failure> {
-    let row = cx.state.table.resolve(words).map_err(|_| Failure::text("ERR Invalid command specified"))?;
+    let row = cx.state.table.resolve(words).map_err(|_| Failure::GetKeysOfNoCommand)?;
     if !keys::has_keys(row.spec) {
-        return Err(Failure::text("ERR The command has no key arguments"));
+        return Err(Failure::GetKeysOfKeyless);
     }
     if !row.takes(words.len()) {
-        return Err(Failure::text("ERR Invalid number of arguments specified for command"));
+        return Err(Failure::GetKeysArity);
     }
     let keys = keys::find(row.spec, words);
     if keys.is_empty() && !row.spec.has(NO_MANDATORY_KEYS) {
-        return Err(Failure::text("ERR Invalid arguments specified for command"));
+        return Err(Failure::GetKeysNotFound);
     }
     Ok(keys)
 }

@@ -13,8 +13,8 @@ mod strings;
 use crate::command::table::Table;
 use std::sync::LazyLock;
 
-/// All commands.
-pub(crate) fn table() -> &'static Table {
+/// All commands the engine has, with their descriptions.
+pub fn table() -> &'static Table {
     static TABLE: LazyLock<Table> = LazyLock::new(|| {
         Table::new(&[
             expiry::SPECS,
