@@ -18,4 +18,5 @@ pub use commands::table as commands;
 pub use engine::{Builder, Client, Engine, Invocation, Loss, Script};
 pub use error::{Error, Failure};
 pub use reply::{FromReply, Reply, ReplyRef};
+pub use script::{Control, Limits};
 pub use util::clock::Clock;

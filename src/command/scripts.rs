@@ -1,7 +1,9 @@
 //! The sources of known scripts, by SHA1. Compiled functions are the VM's own affair.
 
 use crate::util::hasher::Map;
+use crate::util::lrand48::Lrand48;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A SHA1 in lower-case hexadecimal.
 pub type Sha = [u8; 40];
@@ -9,20 +11,40 @@ pub type Sha = [u8; 40];
 /// Known scripts.
 #[derive(Debug, Clone, Default)]
 pub struct Scripts {
-    sources: Map<Sha, Arc<[u8]>>,
+    sources: Map<Sha, Arc<Source>>,
     /// Grows with each flush, so that a VM notices that its functions are stale.
     generation: u64,
+    /// The generator behind `math.random`.
+    pub random: Lrand48,
+}
+
+/// A known script.
+#[derive(Debug)]
+pub struct Source {
+    /// Never given to another source in this process: a VM finds its compiled function by it.
+    pub id: u64,
+    /// What was given to EVAL or SCRIPT LOAD.
+    pub text: Box<[u8]>,
 }
 
 impl Scripts {
     /// The source of a script; the SHA1 may be in either case.
-    pub fn get(&self, sha: &[u8]) -> Option<&Arc<[u8]>> {
-        let sha: Sha = sha.to_ascii_lowercase().try_into().ok()?;
+    #[inline]
+    pub fn get(&self, sha: &[u8]) -> Option<&Arc<Source>> {
+        let mut sha: Sha = sha.try_into().ok()?;
+        sha.make_ascii_lowercase();
         self.sources.get(&sha)
     }
+    /// Whether a script is known by exactly this SHA1, in lower case.
+    pub fn contains(&self, sha: &[u8]) -> bool {
+        sha.try_into().is_ok_and(|sha: Sha| self.sources.contains_key(&sha))
+    }
     /// Keeps a script.
-    pub fn insert(&mut self, sha: Sha, source: &[u8]) {
-        self.sources.entry(sha).or_insert_with(|| Arc::from(source));
+    pub fn insert(&mut self, sha: Sha, text: &[u8]) -> &Arc<Source> {
+        static NEXT_ID: AtomicU64 = AtomicU64::new(0);
+        self.sources.entry(sha).or_insert_with(|| {
+            Arc::new(Source { id: NEXT_ID.fetch_add(1, Ordering::Relaxed), text: text.into() })
+        })
     }
     /// Forgets all scripts.
     pub fn clear(&mut self) {

@@ -6,6 +6,7 @@ mod keys;
 mod lcs;
 mod object;
 mod scan;
+mod scripting;
 mod string_numbers;
 mod string_options;
 mod strings;
@@ -24,6 +25,7 @@ pub fn table() -> &'static Table {
             object::SPECS,
             scan::SPECS,
             string_numbers::SPECS,
+            scripting::SPECS,
             strings::SPECS,
         ])
     });

@@ -2,6 +2,7 @@
 
 use super::Engine;
 use crate::command::config::Config;
+use crate::script::Limits;
 use crate::store::{Db, Store};
 use crate::util::clock::Clock;
 
@@ -12,11 +13,18 @@ pub struct Builder {
     seed: u64,
     hasher_seed: u64,
     databases: Db,
+    script_limits: Limits,
 }
 
 impl Default for Builder {
     fn default() -> Self {
-        Builder { clock: Clock::default(), seed: 0, hasher_seed: 0, databases: 16 }
+        Builder {
+            clock: Clock::default(),
+            seed: 0,
+            hasher_seed: 0,
+            databases: 16,
+            script_limits: Limits::default(),
+        }
     }
 }
 
@@ -45,9 +53,15 @@ impl Builder {
         self.databases = databases;
         self
     }
+    /// What a script may spend. Default: enough for any script that ends by itself.
+    #[must_use]
+    pub fn script_limits(mut self, limits: Limits) -> Self {
+        self.script_limits = limits;
+        self
+    }
     /// Makes the engine.
     pub fn build(self) -> Engine {
         let store = Store::new(self.databases, self.hasher_seed, self.seed);
-        Engine::from_store(store, Config::default(), self.clock)
+        Engine::from_store(store, Config::default(), self.clock, self.script_limits)
     }
 }

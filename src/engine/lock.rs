@@ -3,9 +3,11 @@
 
 use super::Core;
 use crate::error::Error;
+use crate::script::Control;
 use crate::store::SessionId;
 use parking_lot::{Mutex, MutexGuard};
 use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// What clients and engines share.
@@ -17,6 +19,7 @@ pub(crate) struct Shared {
     /// Sessions whose client was dropped: closed when the lock is taken next.
     closing: Mutex<Vec<SessionId>>,
     has_closing: AtomicBool,
+    pub(crate) script_control: Arc<Control>,
 }
 
 /// A number that differs between threads that run at the same time, and is not 0.
@@ -28,6 +31,7 @@ fn thread_number() -> usize {
 impl Shared {
     pub(crate) fn new(core: Core) -> Self {
         Shared {
+            script_control: core.script_control.clone(),
             core: Mutex::new(core),
             owner: AtomicUsize::new(0),
             poisoned: AtomicBool::new(false),

@@ -16,7 +16,7 @@ pub use script::{Invocation, Script};
 use crate::command::{Argv, Ctx, Flow, Origin, State, VmCall, call};
 use crate::error::{Error, Failure};
 use crate::reply::Reply;
-use crate::script::Vm;
+use crate::script::{Control, Limits, Vm};
 use crate::store::{JournalEntry, SessionId, Store};
 use crate::util::clock::Clock;
 use lock::Shared;
@@ -39,6 +39,9 @@ pub(crate) struct Core {
     pub(crate) vm: Option<Box<Vm>>,
     pub(crate) clock: Clock,
     pub(crate) loss: Option<Loss>,
+    pub(crate) script_limits: Limits,
+    /// Shared with the lock, so that others can stop a script while it holds the lock.
+    pub(crate) script_control: Arc<Control>,
 }
 
 impl Default for Engine {
@@ -128,6 +131,10 @@ impl Engine {
         core.state.store.clear();
         Ok(())
     }
+    /// What another thread may see and do while a script runs: see [`Control`]. Never waits for the engine.
+    pub fn script_control(&self) -> Arc<Control> {
+        self.shared.script_control.clone()
+    }
     /// Starts (or ends) the journal: each write from now on in the form a server propagates.
     ///
     /// # Errors
@@ -181,7 +188,9 @@ impl Core {
         argv: Argv<'_>,
         out: &mut Reply,
     ) -> Result<(), Failure> {
-        let vm = self.vm.get_or_insert_with(|| Box::new(Vm::new()));
+        let vm = self.vm.get_or_insert_with(|| {
+            Box::new(Vm::with_limits(self.script_limits.clone(), self.script_control.clone()))
+        });
         vm.run(&mut self.state, id, origin, call, argv, out)
     }
     /// The clock moved: what is due expires now.
@@ -202,8 +211,22 @@ impl std::fmt::Debug for Core {
 }
 
 impl Engine {
-    pub(crate) fn from_store(store: Store, config: crate::command::config::Config, clock: Clock) -> Self {
+    pub(crate) fn from_store(
+        store: Store,
+        config: crate::command::config::Config,
+        clock: Clock,
+        script_limits: Limits,
+    ) -> Self {
         let state = State::new(store, config, crate::commands::table());
-        Engine { shared: Arc::new(Shared::new(Core { state, vm: None, clock, loss: None })) }
+        Engine {
+            shared: Arc::new(Shared::new(Core {
+                state,
+                vm: None,
+                clock,
+                loss: None,
+                script_limits,
+                script_control: Arc::default(),
+            })),
+        }
     }
 }

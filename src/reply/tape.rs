@@ -48,7 +48,7 @@ pub struct Mark {
 }
 
 /// An aggregate whose length is not known yet, see [`Reply::deferred_array`].
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 #[must_use = "an open aggregate must be closed"]
 pub struct Slot(usize);
 
@@ -185,7 +185,12 @@ impl Reply {
         self.map(0);
         Slot(self.ops.len() - 1)
     }
-    /// Sets the length of an open array, or the number of pairs of an open map.
+    /// A set whose length [`close`](Self::close) sets.
+    pub fn deferred_set(&mut self) -> Slot {
+        self.set(0);
+        Slot(self.ops.len() - 1)
+    }
+    /// Sets the length of an open array or set, or the number of pairs of an open map.
     pub fn close(&mut self, slot: Slot, len: usize) {
         if let Some(op) = self.ops.get_mut(slot.0) {
             op.n = len as i64;

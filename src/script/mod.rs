@@ -1,29 +1,185 @@
-//! The Lua VM.
+//! Scripts: `Vm` compiles and runs them. Whatever a script does to data goes through `command::call`, like a
+//! client's command. All Lua stays inside this module: `bridge` and `stack` talk to it, `alloc` is its memory,
+//! `sandbox`, `base` and `api` are what scripts see, `convert` turns values, `limits` says when to stop.
 
-use crate::command::{Argv, Origin, State, VmCall};
+mod alloc;
+mod api;
+mod base;
+mod bridge;
+mod convert;
+mod limits;
+mod sandbox;
+mod shebang;
+mod stack;
+
+use crate::command::scripts::Sha;
+use crate::command::session::SCRIPT_SESSION;
+use crate::command::{self, Argv, Origin, State, VmCall};
 use crate::error::Failure;
-use crate::reply::Reply;
-use crate::store::SessionId;
+use crate::reply::{Reply, Resp};
+use crate::store::{SessionId, Targets};
+use crate::util::hasher::Map;
+use crate::util::sha1::sha1_hex;
+use bridge::Interpreter;
+pub use limits::{Control, Limits};
+use shebang::Flags;
+use std::sync::Arc;
+
+/// More compiled functions than this are not kept: they are compiled again when they run.
+const FUNCTIONS_MAX: usize = 4096;
 
 /// A Lua state with its compiled functions; holds nothing that can be observed between runs.
-#[derive(Debug)]
-pub(crate) struct Vm;
+pub(crate) struct Vm {
+    interpreter: Interpreter,
+    functions: Map<u64, Function>,
+    limits: Limits,
+    generation: u64,
+}
+
+/// A compiled script.
+#[derive(Clone, Copy)]
+struct Function {
+    number: i32,
+    flags: Flags,
+}
+
+/// What one run is given.
+struct Invocation<'a> {
+    sha: Sha,
+    function: Function,
+    keys: &'a [&'a [u8]],
+    args: &'a [&'a [u8]],
+    read_only: bool,
+}
 
 impl Vm {
-    /// A new VM.
-    pub(crate) fn new() -> Self {
-        Vm
+    /// A new VM; `control` is what other threads may see and do while it runs.
+    pub(crate) fn with_limits(limits: Limits, control: Arc<Control>) -> Self {
+        let interpreter = Interpreter::new(limits.clone(), control);
+        Vm { interpreter, functions: Map::default(), limits, generation: 0 }
     }
-    /// Runs one call.
+
+    /// As new: nothing compiled.
+    pub(crate) fn reset(&mut self) {
+        self.interpreter.reset();
+        self.functions.clear();
+    }
+
+    /// Runs one call: an error reply of a script is on the tape, a refusal to run it is a failure.
     pub(crate) fn run(
         &mut self,
-        _: &mut State,
-        _: SessionId,
+        state: &mut State,
+        caller: SessionId,
         _: Origin,
-        _: &VmCall,
-        _: Argv<'_>,
-        _: &mut Reply,
+        call: &VmCall,
+        argv: Argv<'_>,
+        out: &mut Reply,
     ) -> Result<(), Failure> {
-        Err(Failure::text("ERR scripting arrives with the next change"))
+        if self.generation != state.scripts.generation() {
+            self.generation = state.scripts.generation();
+            self.reset();
+        }
+        match call {
+            VmCall::Load { body } => {
+                let (sha, _) = self.define(state, word(argv, *body))?;
+                out.bulk(&sha);
+                Ok(())
+            }
+            VmCall::Eval { source, keys, args, read_only } => {
+                let (sha, function) = match source {
+                    command::Source::Body(body) => self.define(state, word(argv, *body))?,
+                    command::Source::Sha(sha) => self.find(state, word(argv, *sha))?,
+                };
+                let keys = argv.get(keys.clone()).unwrap_or_default();
+                let args = argv.get(args.clone()).unwrap_or_default();
+                let run = Invocation { sha, function, keys, args, read_only: *read_only };
+                self.invoke(state, caller, &run, out)
+            }
+        }
+    }
+
+    /// The function of a script given as text, which is known from then on.
+    fn define(&mut self, state: &mut State, text: &[u8]) -> Result<(Sha, Function), Failure> {
+        let sha = sha1_hex(text);
+        if state.scripts.get(&sha).is_some() {
+            return self.find(state, &sha);
+        }
+        let function = self.compile(text)?;
+        let id = state.scripts.insert(sha, text).id;
+        self.functions.insert(id, function);
+        Ok((sha, function))
+    }
+
+    /// The function of a known script.
+    #[inline]
+    fn find(&mut self, state: &State, sha: &[u8]) -> Result<(Sha, Function), Failure> {
+        let source = state.scripts.get(sha).ok_or(Failure::NoScript)?;
+        let mut name: Sha = sha.try_into().map_err(|_| Failure::NoScript)?;
+        name.make_ascii_lowercase();
+        if let Some(function) = self.functions.get(&source.id) {
+            return Ok((name, *function));
+        }
+        let function = self.compile(&source.text)?;
+        self.functions.insert(source.id, function);
+        Ok((name, function))
+    }
+
+    fn compile(&mut self, text: &[u8]) -> Result<Function, Failure> {
+        let (flags, code) = shebang::parse(text)?;
+        if code.len() > self.limits.source {
+            return Err(Failure::text("ERR Error compiling script (new function): script source too long"));
+        }
+        if self.functions.len() >= FUNCTIONS_MAX || self.interpreter.memory() > self.limits.memory / 4 {
+            self.reset();
+        }
+        match self.interpreter.compile(code) {
+            Ok(number) => Ok(Function { number, flags }),
+            Err(message) => {
+                let text =
+                    [b"ERR Error compiling script (new function): ", convert::before_nul(&message)].concat();
+                Err(Failure::Bytes(text))
+            }
+        }
+    }
+
+    /// Runs a function for a session, and writes its result.
+    fn invoke(
+        &mut self,
+        state: &mut State,
+        caller: SessionId,
+        run: &Invocation<'_>,
+        out: &mut Reply,
+    ) -> Result<(), Failure> {
+        let flags = run.function.flags;
+        if flags.declared && !flags.no_writes && run.read_only {
+            return Err(Failure::text("ERR Can not execute a script with write flag using *_ro command."));
+        }
+        let db = state.sessions.get(caller).db;
+        let session = state.sessions.get_mut(SCRIPT_SESSION);
+        session.db = db;
+        session.resp = Resp::V2;
+        session.read_only = run.read_only || (flags.declared && flags.no_writes);
+        let finished = self.interpreter.run(run.function.number, run.keys, run.args, state);
+        let session = state.sessions.get_mut(SCRIPT_SESSION);
+        session.read_only = false;
+        let resp = session.resp;
+        state.store.targets = Targets::All;
+        let (stack, fields) = self.interpreter.result();
+        match finished {
+            Ok(()) => convert::Writer { fields, resp, out }.write(stack),
+            Err(stop) => out.error_text(&convert::failure_text(stack, &run.sha, stop)),
+        }
+        self.interpreter.clear();
+        Ok(())
+    }
+}
+
+fn word<'a>(argv: Argv<'a>, at: usize) -> &'a [u8] {
+    argv.get(at).copied().unwrap_or_default()
+}
+
+impl std::fmt::Debug for Vm {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Vm").field("functions", &self.functions.len()).finish_non_exhaustive()
     }
 }

@@ -10,6 +10,7 @@ pub mod float;
 pub mod glob;
 pub mod hasher;
 pub mod long_double;
+pub mod lrand48;
 pub mod num;
 pub mod rng;
 pub mod sha1;

@@ -1,0 +1,425 @@
+//! Lua's memory: the allocator behind `lua_newstate`. Small blocks come from size-class free lists over
+//! a few chunks, large ones straight from the system; every byte is counted against a limit that is always set.
+//! A pristine image of the first chunk can be copied back, which makes a used interpreter new in about a microsecond.
+//! Not here: what a script may spend in instructions (`limits`), the Lua interface itself (`stack`, `bridge`).
+#![allow(unsafe_code)]
+
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::ffi::c_void;
+use std::ptr::{NonNull, null_mut};
+
+/// Blocks up to this size are rounded up to a multiple of 16.
+const FINE_MAX: usize = 512;
+/// Blocks up to this size come from chunks; four classes for each doubling above `FINE_MAX`.
+const SMALL_MAX: usize = 32 * 1024;
+const CLASSES: usize = FINE_MAX / 16 + 1 + 6 * 4;
+/// What is taken from the system at once for small blocks. The pristine image must fit into one chunk.
+const CHUNK: usize = 256 * 1024;
+
+/// The size class of a small block: its index, and the bytes a block of the class has.
+#[inline(always)]
+fn class(size: usize) -> (usize, usize) {
+    if size <= FINE_MAX {
+        let class = size.div_ceil(16);
+        return (class, class * 16);
+    }
+    let last = size - 1;
+    let doubling = (usize::BITS - 1 - last.leading_zeros()) as usize;
+    let quarter = (last >> (doubling - 2)) & 3;
+    (FINE_MAX / 16 + 1 + (doubling - 9) * 4 + quarter, (quarter + 5) << (doubling - 2))
+}
+
+/// In front of each large block: the list of all large blocks, and the bytes taken from the system.
+#[repr(C, align(16))]
+struct Large {
+    previous: *mut Large,
+    next: *mut Large,
+    bytes: usize,
+}
+
+/// The first chunk as it was when the interpreter was new.
+struct Image {
+    bytes: Box<[u8]>,
+    free: [*mut u8; CLASSES],
+    used: usize,
+}
+
+/// The memory of one Lua state.
+pub(super) struct Arena {
+    free: [*mut u8; CLASSES],
+    next: *mut u8,
+    left: usize,
+    used: usize,
+    held: usize,
+    ceiling: usize,
+    limit: usize,
+    requests: u64,
+    refuse_at: u64,
+    refuse: u64,
+    large: *mut Large,
+    chunks: Vec<NonNull<u8>>,
+    image: Option<Image>,
+}
+
+impl Arena {
+    /// An empty arena in which nothing may hold more than `limit` bytes once `enforce` was called.
+    pub(super) fn new(limit: usize) -> Self {
+        let mut arena = Arena {
+            free: [null_mut(); CLASSES],
+            next: null_mut(),
+            left: 0,
+            used: 0,
+            held: 0,
+            ceiling: usize::MAX,
+            limit,
+            requests: 0,
+            refuse_at: u64::MAX,
+            refuse: u64::MAX,
+            large: null_mut(),
+            chunks: Vec::with_capacity(4),
+            image: None,
+        };
+        if !arena.add_chunk() {
+            handle_alloc_error(chunk_layout());
+        }
+        arena
+    }
+
+    /// Bytes that Lua has asked for and not given back.
+    pub(super) fn used(&self) -> usize {
+        self.used
+    }
+
+    /// The limit in force while a script runs.
+    pub(super) fn limit(&self) -> usize {
+        self.limit
+    }
+
+    /// Lets the `n`-th request for more memory inside each run fail (1 is the first), or none.
+    #[cfg(test)]
+    pub(super) fn refuse_nth(&mut self, n: Option<u64>) {
+        self.refuse = n.unwrap_or(u64::MAX);
+    }
+
+    /// From here on memory is limited: to be called when a protected call begins.
+    #[inline]
+    pub(super) fn enforce(&mut self) {
+        self.ceiling = self.limit;
+        self.refuse_at = if self.refuse == u64::MAX { u64::MAX } else { self.requests + self.refuse };
+    }
+
+    /// From here on requests are granted as long as the system has memory: outside protected calls a
+    /// failure could not be caught.
+    #[inline]
+    pub(super) fn relax(&mut self) {
+        self.ceiling = usize::MAX;
+        self.refuse_at = u64::MAX;
+    }
+
+    /// Remembers the present contents as those of a new interpreter. False when they do not fit into one chunk.
+    pub(super) fn snapshot(&mut self) -> bool {
+        let [chunk] = self.chunks[..] else { return false };
+        if !self.large.is_null() {
+            return false;
+        }
+        let length = CHUNK - self.left;
+        // SAFETY: the first `length` bytes of the chunk were handed out; `add_chunk` zeroed all of it.
+        let bytes = unsafe { std::slice::from_raw_parts(chunk.as_ptr(), length) }.into();
+        self.image = Some(Image { bytes, free: self.free, used: self.used });
+        true
+    }
+
+    /// Back to the snapshot: same contents at the same addresses. False when there is no snapshot.
+    ///
+    /// Whoever calls this must hold no reference into the Lua state.
+    pub(super) fn restore(&mut self) -> bool {
+        let Some(image) = self.image.take() else { return false };
+        self.free_large();
+        for chunk in self.chunks.drain(1..) {
+            // SAFETY: made by `add_chunk` with this layout, and no block in it is used any more.
+            unsafe { dealloc(chunk.as_ptr(), chunk_layout()) };
+        }
+        let length = image.bytes.len();
+        let first = self.chunks[0].as_ptr();
+        // SAFETY: the first chunk is CHUNK bytes long, and the image was cut from it.
+        unsafe {
+            first.copy_from_nonoverlapping(image.bytes.as_ptr(), length);
+            self.next = first.add(length);
+        }
+        self.left = CHUNK - length;
+        self.free = image.free;
+        self.used = image.used;
+        self.held = CHUNK;
+        self.image = Some(image);
+        true
+    }
+
+    fn add_chunk(&mut self) -> bool {
+        if self.held > self.ceiling.saturating_sub(CHUNK) {
+            return false;
+        }
+        // SAFETY: the layout is not empty.
+        let chunk = unsafe { std::alloc::alloc_zeroed(chunk_layout()) };
+        let Some(start) = NonNull::new(chunk) else { return false };
+        self.chunks.push(start);
+        self.next = chunk;
+        self.left = CHUNK;
+        self.held += CHUNK;
+        true
+    }
+
+    #[inline(always)]
+    fn take_small(&mut self, size: usize) -> *mut u8 {
+        let (index, bytes) = class(size);
+        let first = self.free[index];
+        if !first.is_null() {
+            // SAFETY: a free block of at least 16 bytes starts with the address of the next one.
+            self.free[index] = unsafe { first.cast::<*mut u8>().read() };
+            return first;
+        }
+        if self.left < bytes && !self.add_chunk() {
+            return null_mut();
+        }
+        let block = self.next;
+        // SAFETY: `left` bytes of the chunk follow `next`, and `bytes` is not more than that.
+        self.next = unsafe { block.add(bytes) };
+        self.left -= bytes;
+        block
+    }
+
+    #[inline(always)]
+    fn give_small(&mut self, block: *mut u8, size: usize) {
+        let (index, _) = class(size);
+        // SAFETY: Lua gives the block back with the size it asked for; it is of this class and unused now.
+        unsafe { block.cast::<*mut u8>().write(self.free[index]) };
+        self.free[index] = block;
+    }
+
+    #[cold]
+    fn take_large(&mut self, size: usize) -> *mut u8 {
+        let Some(layout) = large_layout(size) else { return null_mut() };
+        if self.held > self.ceiling.saturating_sub(layout.size()) {
+            return null_mut();
+        }
+        // SAFETY: the layout is not empty.
+        let head = unsafe { alloc(layout) }.cast::<Large>();
+        if head.is_null() {
+            return null_mut();
+        }
+        // SAFETY: fresh memory of more than a header; the list holds only living headers.
+        unsafe {
+            head.write(Large { previous: null_mut(), next: self.large, bytes: layout.size() });
+            if let Some(next) = self.large.as_mut() {
+                next.previous = head;
+            }
+            self.large = head;
+            self.held += layout.size();
+            head.add(1).cast()
+        }
+    }
+
+    #[cold]
+    fn give_large(&mut self, block: *mut u8) {
+        // SAFETY: a block above SMALL_MAX was made by `take_large`: its header stands in front of it.
+        unsafe {
+            let head = block.cast::<Large>().sub(1);
+            let Large { previous, next, bytes } = head.read();
+            if let Some(next) = next.as_mut() {
+                next.previous = previous;
+            }
+            match previous.as_mut() {
+                Some(previous) => previous.next = next,
+                None => self.large = next,
+            }
+            self.held -= bytes;
+            dealloc(head.cast(), Layout::from_size_align_unchecked(bytes, 16));
+        }
+    }
+
+    fn free_large(&mut self) {
+        while !self.large.is_null() {
+            // SAFETY: the list holds only living headers; the block starts after its header.
+            let block = unsafe { self.large.add(1) }.cast();
+            self.give_large(block);
+        }
+    }
+
+    #[inline(always)]
+    fn take(&mut self, size: usize) -> *mut u8 {
+        if size <= SMALL_MAX { self.take_small(size) } else { self.take_large(size) }
+    }
+
+    #[inline(always)]
+    fn give(&mut self, block: *mut u8, size: usize) {
+        if size <= SMALL_MAX { self.give_small(block, size) } else { self.give_large(block) }
+    }
+
+    /// Whether a request for `more` bytes is within the limit and not chosen to fail.
+    #[inline(always)]
+    fn admit(&mut self, more: usize) -> bool {
+        self.requests += 1;
+        self.requests != self.refuse_at && self.used <= self.ceiling.saturating_sub(more)
+    }
+
+    #[inline(always)]
+    fn request(&mut self, block: *mut u8, old: usize, new: usize) -> *mut u8 {
+        if block.is_null() {
+            if new == 0 || !self.admit(new) {
+                return null_mut();
+            }
+            let fresh = self.take(new);
+            self.used += if fresh.is_null() { 0 } else { new };
+            return fresh;
+        }
+        if new == 0 {
+            self.give(block, old);
+            self.used -= old;
+            return null_mut();
+        }
+        self.resize(block, old, new)
+    }
+
+    fn resize(&mut self, block: *mut u8, old: usize, new: usize) -> *mut u8 {
+        if old <= SMALL_MAX && new <= SMALL_MAX && class(old).0 == class(new).0 {
+            self.used = self.used - old + new;
+            return block;
+        }
+        if new > old && !self.admit(new - old) {
+            return null_mut();
+        }
+        let fresh = self.take(new);
+        if fresh.is_null() {
+            // Lua relies on a block that gets smaller never failing: nothing may be refused then.
+            assert!(new > old, "no memory to shrink a block");
+            return null_mut();
+        }
+        // SAFETY: both blocks hold at least the smaller of the two sizes, and are different.
+        unsafe { fresh.copy_from_nonoverlapping(block, old.min(new)) };
+        self.give(block, old);
+        self.used = self.used - old + new;
+        fresh
+    }
+}
+
+impl Drop for Arena {
+    fn drop(&mut self) {
+        self.free_large();
+        for chunk in self.chunks.drain(..) {
+            // SAFETY: made by `add_chunk` with this layout; the Lua state in it is not used any more.
+            unsafe { dealloc(chunk.as_ptr(), chunk_layout()) };
+        }
+    }
+}
+
+fn chunk_layout() -> Layout {
+    const { assert!(CHUNK.is_multiple_of(4096)) };
+    Layout::from_size_align(CHUNK, 4096).expect("a constant layout")
+}
+
+fn large_layout(size: usize) -> Option<Layout> {
+    Layout::from_size_align(size.checked_add(size_of::<Large>())?, 16).ok()
+}
+
+/// The function that `lua_newstate` gets; `arena` is the pointer it gets with it.
+///
+/// # Safety
+/// `arena` points to a living `Arena` to which no Rust reference exists, and `block` is null or was handed
+/// out by it with the size `old`: both are what Lua promises of its allocator.
+pub(super) unsafe extern "C" fn allocate(
+    arena: *mut c_void,
+    block: *mut c_void,
+    old: usize,
+    new: usize,
+) -> *mut c_void {
+    // SAFETY: see above.
+    let arena = unsafe { &mut *arena.cast::<Arena>() };
+    arena.request(block.cast(), old, new).cast()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_cover_every_small_size_tightly() {
+        let mut last = (0, 0);
+        for size in 1..=SMALL_MAX {
+            let (index, bytes) = class(size);
+            assert!(bytes >= size && index < CLASSES, "{size}: {index} {bytes}");
+            assert!(bytes < size + 16 || bytes * 4 < size * 5 + 4, "{size}: {bytes}");
+            assert!((index, bytes) == last || (index > last.0 && bytes > last.1), "{size}");
+            last = (index, bytes);
+        }
+        assert_eq!(last, (CLASSES - 1, SMALL_MAX));
+    }
+
+    #[test]
+    fn blocks_do_not_overlap_and_keep_their_contents_when_resized() {
+        let mut arena = Arena::new(1 << 20);
+        let sizes = [1, 16, 17, 500, 513, 4000, 32768, 32769, 100_000];
+        let mut blocks: Vec<(*mut u8, usize)> = Vec::new();
+        for (i, &size) in sizes.iter().enumerate() {
+            let block = arena.request(null_mut(), 0, size);
+            assert!(!block.is_null());
+            // SAFETY: the block is `size` bytes long.
+            unsafe { block.write_bytes(i as u8, size) };
+            blocks.push((block, size));
+        }
+        for (i, (block, size)) in blocks.iter_mut().enumerate() {
+            let grown = arena.request(*block, *size, *size * 2);
+            // SAFETY: `size` bytes were filled above and carried over.
+            let kept = unsafe { std::slice::from_raw_parts(grown, *size) };
+            assert!(kept.iter().all(|&b| b == i as u8));
+            (*block, *size) = (grown, *size * 2);
+        }
+        assert_eq!(arena.used(), sizes.iter().sum::<usize>() * 2);
+        for (block, size) in blocks {
+            arena.request(block, size, 0);
+        }
+        assert_eq!(arena.used(), 0);
+        assert_eq!(arena.held, CHUNK);
+    }
+
+    #[test]
+    fn the_limit_holds_only_while_enforced() {
+        let mut arena = Arena::new(CHUNK + 100_000);
+        arena.enforce();
+        let first = arena.request(null_mut(), 0, 60_000);
+        assert!(!first.is_null());
+        assert!(arena.request(null_mut(), 0, 60_000).is_null());
+        assert!(arena.request(first, 60_000, 300_000).is_null());
+        arena.relax();
+        assert!(!arena.request(null_mut(), 0, 60_000).is_null());
+    }
+
+    #[test]
+    fn the_nth_request_fails_and_only_that_one() {
+        let mut arena = Arena::new(1 << 20);
+        arena.refuse_nth(Some(2));
+        assert!(!arena.request(null_mut(), 0, 8).is_null());
+        arena.enforce();
+        assert!(!arena.request(null_mut(), 0, 8).is_null());
+        assert!(arena.request(null_mut(), 0, 8).is_null());
+        assert!(!arena.request(null_mut(), 0, 8).is_null());
+    }
+
+    #[test]
+    fn a_restored_arena_has_the_old_contents_and_hands_out_the_same_addresses() {
+        let mut arena = Arena::new(8 << 20);
+        let block = arena.request(null_mut(), 0, 100);
+        // SAFETY: the block is 100 bytes long.
+        unsafe { block.write_bytes(7, 100) };
+        assert!(arena.snapshot());
+        let next = arena.request(null_mut(), 0, 40);
+        for size in [50, 40_000, 300_000, 10_000].repeat(20) {
+            assert!(!arena.request(null_mut(), 0, size).is_null());
+        }
+        // SAFETY: the block is 100 bytes long.
+        unsafe { block.write_bytes(9, 100) };
+        assert!(arena.restore());
+        assert_eq!((arena.used(), arena.held), (100, CHUNK));
+        // SAFETY: the block is 100 bytes long and was filled before the snapshot.
+        assert!(unsafe { std::slice::from_raw_parts(block, 100) }.iter().all(|&b| b == 7));
+        assert_eq!(arena.request(null_mut(), 0, 40), next);
+    }
+}

@@ -1,0 +1,200 @@
+//! The `redis` table: its constants and its functions but `redis.call` and `redis.pcall` (in `bridge`).
+//! Errors of these functions are tables with a code, raised, not returned, as on the server.
+
+use super::base::spend;
+use super::bridge::{Call, native, redis_call, redis_pcall};
+use super::convert::{NAMES, push_error_table};
+use super::stack::{GLOBALS, Kind, Raised, Returned, Stack};
+use crate::command::session::SCRIPT_SESSION;
+use crate::reply::Resp;
+use crate::store::Targets;
+use crate::util::sha1::sha1_hex;
+use mlua::ffi::lua_CFunction;
+
+const VERSION: &[u8] = b"7.0.15";
+const VERSION_NUMBER: f64 = 0x0007_000f as f64;
+
+const NUMBERS: [(&[u8], f64); 10] = [
+    (b"LOG_DEBUG", 0.0),
+    (b"LOG_VERBOSE", 1.0),
+    (b"LOG_NOTICE", 2.0),
+    (b"LOG_WARNING", 3.0),
+    (b"REDIS_VERSION_NUM", VERSION_NUMBER),
+    (b"REPL_NONE", 0.0),
+    (b"REPL_AOF", 1.0),
+    (b"REPL_SLAVE", 2.0),
+    (b"REPL_REPLICA", 2.0),
+    (b"REPL_ALL", 3.0),
+];
+
+const FUNCTIONS: [(&[u8], fn() -> lua_CFunction); 10] = [
+    (b"log", || native(log)),
+    (b"setresp", || native(setresp)),
+    (b"sha1hex", || native(sha1hex)),
+    (b"error_reply", || native(error_reply)),
+    (b"status_reply", || native(status_reply)),
+    (b"set_repl", || native(set_repl)),
+    (b"acl_check_cmd", || native(acl_check_cmd)),
+    (b"breakpoint", || native(breakpoint)),
+    (b"debug", || native(debug)),
+    (b"replicate_commands", || native(replicate_commands)),
+];
+
+/// Adds the table to the globals. May jump.
+pub(super) fn install(stack: Stack<'_>) {
+    stack.new_table(0, 32);
+    for (name, function) in [(&b"call"[..], redis_call as lua_CFunction), (b"pcall", redis_pcall)] {
+        NAMES.iter().for_each(|name| stack.push_bytes(name));
+        stack.push_function(function, NAMES.len() as i32);
+        stack.raw_set_field(-2, name);
+    }
+    for (name, function) in FUNCTIONS {
+        stack.push_function(function(), 0);
+        stack.raw_set_field(-2, name);
+    }
+    for (name, value) in NUMBERS {
+        stack.push_number(value);
+        stack.raw_set_field(-2, name);
+    }
+    stack.push_bytes(VERSION);
+    stack.raw_set_field(-2, b"REDIS_VERSION");
+    stack.raw_set_field(GLOBALS, b"redis");
+}
+
+#[cold]
+fn raise(stack: Stack<'_>, text: &[u8]) -> Raised {
+    push_error_table(stack, text);
+    Raised
+}
+
+fn sha1hex(call: Call<'_>) -> Returned {
+    let stack = call.stack;
+    if stack.top() != 1 {
+        return Err(raise(stack, b"wrong number of arguments"));
+    }
+    let text = stack.text(1).unwrap_or_default();
+    spend(call, text.len() as u64 / 4)?;
+    stack.push_bytes(&sha1_hex(text));
+    Ok(1)
+}
+
+fn is_one_string(stack: Stack<'_>) -> bool {
+    stack.top() == 1 && stack.kind(1) == Kind::String
+}
+
+fn error_reply(call: Call<'_>) -> Returned {
+    let stack = call.stack;
+    if !is_one_string(stack) {
+        push_error_table(stack, b"wrong number or type of arguments");
+        return Ok(1);
+    }
+    if stack.bytes(1).is_some_and(|text| text.starts_with(b"-")) {
+        push_error_table(stack, stack.bytes(1).unwrap_or_default());
+    } else {
+        stack.push_bytes(b"-");
+        stack.copy(1);
+        stack.concat(2);
+        push_error_table(stack, stack.bytes(-1).unwrap_or_default());
+    }
+    Ok(1)
+}
+
+fn status_reply(call: Call<'_>) -> Returned {
+    let stack = call.stack;
+    if !is_one_string(stack) {
+        push_error_table(stack, b"wrong number or type of arguments");
+        return Ok(1);
+    }
+    stack.new_table(0, 1);
+    stack.copy(1);
+    stack.raw_set_field(-2, b"ok");
+    Ok(1)
+}
+
+/// A number the way C turns it into an `int`: what is none becomes 0.
+fn to_int(stack: Stack<'_>, index: i32) -> i32 {
+    let value = stack.to_number(index);
+    if (-2_147_483_648.0..2_147_483_648.0).contains(&value) { value as i32 } else { i32::MIN }
+}
+
+fn setresp(call: Call<'_>) -> Returned {
+    let stack = call.stack;
+    if stack.top() != 1 {
+        return Err(raise(stack, b"redis.setresp() requires one argument."));
+    }
+    let resp = match to_int(stack, 1) {
+        2 => Resp::V2,
+        3 => Resp::V3,
+        _ => return Err(raise(stack, b"RESP version must be 2 or 3.")),
+    };
+    call.state(|state| state.sessions.get_mut(SCRIPT_SESSION).resp = resp);
+    Ok(0)
+}
+
+fn set_repl(call: Call<'_>) -> Returned {
+    let stack = call.stack;
+    if stack.top() != 1 {
+        return Err(raise(stack, b"redis.set_repl() requires two arguments."));
+    }
+    let targets = match to_int(stack, 1) {
+        0 => Targets::None,
+        1 => Targets::Aof,
+        2 => Targets::Replica,
+        3 => Targets::All,
+        _ => {
+            let text = b"Invalid replication flags. Use REPL_AOF, REPL_REPLICA, REPL_ALL or REPL_NONE.";
+            return Err(raise(stack, text));
+        }
+    };
+    call.state(|state| state.store.targets = targets);
+    Ok(0)
+}
+
+/// Levels are checked; the text goes nowhere, as on a server whose log level is above it.
+fn log(call: Call<'_>) -> Returned {
+    let stack = call.stack;
+    if stack.top() < 2 {
+        return Err(raise(stack, b"redis.log() requires two arguments or more."));
+    }
+    if !stack.is_numeric(1) {
+        return Err(raise(stack, b"First argument must be a number (log level)."));
+    }
+    if !(0..=3).contains(&to_int(stack, 1)) {
+        return Err(raise(stack, b"Invalid debug level."));
+    }
+    Ok(0)
+}
+
+/// Every known command is allowed: there are no users with fewer rights.
+fn acl_check_cmd(call: Call<'_>) -> Returned {
+    let stack = call.stack;
+    let count = stack.top();
+    if count == 0 {
+        return Err(raise(stack, b"Please specify at least one argument for this redis lib call"));
+    }
+    if (1..=count).any(|index| !matches!(stack.kind(index), Kind::String | Kind::Number)) {
+        return Err(raise(stack, b"Lua redis lib command arguments must be strings or integers"));
+    }
+    let name = stack.text(1).unwrap_or_default();
+    let second = if count > 1 { stack.text(2).unwrap_or_default() } else { &[] };
+    let argv = if count > 1 { &[name, second][..] } else { &[name][..] };
+    if call.state(|state| state.table.resolve(argv).is_ok()) != Some(true) {
+        return Err(raise(stack, b"Invalid command passed to redis.acl_check_cmd()"));
+    }
+    stack.push_bool(true);
+    Ok(1)
+}
+
+fn breakpoint(call: Call<'_>) -> Returned {
+    call.stack.push_bool(false);
+    Ok(1)
+}
+
+fn debug(_: Call<'_>) -> Returned {
+    Ok(0)
+}
+
+fn replicate_commands(call: Call<'_>) -> Returned {
+    call.stack.push_bool(true);
+    Ok(1)
+}

@@ -1,0 +1,548 @@
+//! Functions of Lua's own libraries that are replaced or wrapped: because they would look behind a proxy, load
+//! bytecode, run without bound, hide a stop, or because the server has its own (`pcall`, `math.random`).
+//! What stays as Lua has it is not mentioned here. What exists at all: `sandbox`.
+
+use super::bridge::{self, Call, native};
+use super::convert::before_nul;
+use super::sandbox::{push_shown_metatable, refuse_sealed, unseal};
+use super::stack::{ALL, GLOBALS, Kind, Outcome, REGISTRY, Raised, Returned, Stack};
+use mlua::ffi::{self, lua_CFunction};
+use std::ffi::c_int;
+
+/// Lua's own functions that are called by what wraps them.
+#[derive(Clone, Copy)]
+enum Wrapped {
+    Setmetatable,
+    Getmetatable,
+    Create,
+    Wrap,
+    Resume,
+    Sort,
+    Foreach,
+    Find,
+    Match,
+    Gmatch,
+    Gsub,
+}
+
+/// How many functions are wrapped.
+pub(super) const WRAPPED: usize = Wrapped::Gsub as usize + 1;
+
+/// The work charged for a new coroutine: what its first instructions may use before they are counted.
+const COROUTINE_WORK: u64 = 1000;
+/// Patterns with more repetitions and captures than this are refused: Lua's matcher recurses on each.
+const PATTERN_DEPTH: usize = 200;
+
+const FUNCTIONS: &[(&[u8], &[u8], fn() -> lua_CFunction)] = &[
+    (b"", b"pcall", || native(pcall)),
+    (b"", b"xpcall", || native(xpcall)),
+    (b"", b"__redis__err__handler", || native(error_handler)),
+    (b"", b"next", || native(next)),
+    (b"", b"rawget", || native(rawget)),
+    (b"", b"rawset", || native(rawset)),
+    (b"", b"getmetatable", || native(getmetatable)),
+    (b"", b"setmetatable", || native(setmetatable)),
+    (b"", b"unpack", || native(unpack)),
+    (b"", b"collectgarbage", || native(collectgarbage)),
+    (b"", b"load", || native(load)),
+    (b"", b"loadstring", || native(loadstring)),
+    (b"coroutine", b"create", || native(coroutine_create)),
+    (b"coroutine", b"wrap", || native(coroutine_wrap)),
+    (b"coroutine", b"resume", || native(coroutine_resume)),
+    (b"string", b"rep", || native(string_rep)),
+    (b"string", b"find", || native(string_find)),
+    (b"string", b"match", || native(string_match)),
+    (b"string", b"gmatch", || native(string_gmatch)),
+    (b"string", b"gfind", || native(string_gmatch)),
+    (b"string", b"gsub", || native(string_gsub)),
+    (b"table", b"insert", || native(table_insert)),
+    (b"table", b"foreach", || native(table_foreach)),
+    (b"table", b"sort", || native(table_sort)),
+    (b"math", b"random", || native(math_random)),
+    (b"math", b"randomseed", || native(math_randomseed)),
+];
+
+const ORIGINALS: [(Wrapped, &[u8], &[u8]); WRAPPED] = [
+    (Wrapped::Setmetatable, b"", b"setmetatable"),
+    (Wrapped::Getmetatable, b"", b"getmetatable"),
+    (Wrapped::Create, b"coroutine", b"create"),
+    (Wrapped::Wrap, b"coroutine", b"wrap"),
+    (Wrapped::Resume, b"coroutine", b"resume"),
+    (Wrapped::Sort, b"table", b"sort"),
+    (Wrapped::Foreach, b"table", b"foreach"),
+    (Wrapped::Find, b"string", b"find"),
+    (Wrapped::Match, b"string", b"match"),
+    (Wrapped::Gmatch, b"string", b"gmatch"),
+    (Wrapped::Gsub, b"string", b"gsub"),
+];
+
+/// Puts these functions in the place of Lua's own. May jump.
+pub(super) fn install(call: Call<'_>) {
+    let stack = call.stack;
+    for (which, library, name) in ORIGINALS {
+        push_library(stack, library);
+        stack.raw_get_field(-1, name);
+        let function = stack.native(-1);
+        call.run(|run| run.wrapped[which as usize] = function);
+        stack.pop(2);
+    }
+    for (library, name, function) in FUNCTIONS {
+        push_library(stack, library);
+        stack.push_function(function(), 0);
+        stack.raw_set_field(-2, name);
+        stack.pop(1);
+    }
+    stack.raw_get_field(GLOBALS, b"__redis__err__handler");
+    stack.raw_set_field(REGISTRY, b"error handler");
+    stack.push_function(native(next), 0);
+    stack.push_function(native(pairs), 1);
+    stack.raw_set_field(GLOBALS, b"pairs");
+}
+
+fn push_library(stack: Stack<'_>, name: &[u8]) {
+    if name.is_empty() {
+        stack.copy(GLOBALS);
+    } else {
+        stack.raw_get_field(GLOBALS, name);
+    }
+}
+
+/// Goes on as Lua's own function.
+fn original(call: Call<'_>, which: Wrapped) -> Returned {
+    call.become_wrapped(which as usize)
+}
+
+/// Raises the stop again that a protected call has caught: no script may outlive it.
+fn rethrow_stop(call: Call<'_>) -> Result<(), Raised> {
+    match call.stop() {
+        None => Ok(()),
+        Some(stop) => {
+            bridge::push_stop(call.stack, stop);
+            Err(Raised)
+        }
+    }
+}
+
+/// Charges work, and raises the stop when there is none left.
+pub(super) fn spend(call: Call<'_>, work: u64) -> Result<(), Raised> {
+    call.charge(work).map_err(|stop| {
+        bridge::push_stop(call.stack, stop);
+        Raised
+    })
+}
+
+/// `pcall` as the server has it: an error table becomes its text.
+fn pcall(call: Call<'_>) -> Returned {
+    let stack = call.stack;
+    let arguments = stack.top();
+    if arguments == 0 {
+        stack.push_bool(false);
+        stack.push_bytes(b"attempt to call a boolean value");
+        return Ok(2);
+    }
+    stack.push_bool(true);
+    stack.insert(1);
+    if stack.protected_call(arguments - 1, ALL, 0) == Outcome::Done {
+        return Ok(stack.top());
+    }
+    rethrow_stop(call)?;
+    stack.remove(1);
+    if stack.kind(-1) == Kind::Table {
+        stack.push_bytes(b"err");
+        stack.get(-2);
+        // What is no text stays behind the table as a further result, as on the server.
+        if matches!(stack.kind(-1), Kind::String | Kind::Number) {
+            stack.replace(-2);
+        }
+    }
+    stack.push_bool(false);
+    stack.insert(1);
+    Ok(stack.top())
+}
+
+/// `xpcall`: the handler runs after the error has left the called function, never inside the hook.
+fn xpcall(call: Call<'_>) -> Returned {
+    let stack = call.stack;
+    stack.check_any(2);
+    stack.set_top(2);
+    stack.raw_get_field(REGISTRY, b"error handler");
+    let handler = if stack.raw_equal(2, -1) { 2 } else { 0 };
+    stack.pop(1);
+    stack.copy(1);
+    let outcome = stack.protected_call(0, ALL, handler);
+    if outcome == Outcome::Done {
+        stack.push_bool(true);
+        stack.replace(2);
+        stack.remove(1);
+        return Ok(stack.top());
+    }
+    rethrow_stop(call)?;
+    if outcome == Outcome::Failed && handler == 0 {
+        handle_error(call)?;
+    }
+    stack.push_bool(false);
+    stack.insert(-2);
+    Ok(2)
+}
+
+/// Replaces the error on top by what the handler at 2 makes of it, or of the errors in the handler.
+fn handle_error(call: Call<'_>) -> Result<(), Raised> {
+    let stack = call.stack;
+    for _ in 0..20 {
+        stack.copy(2);
+        stack.insert(-2);
+        if stack.protected_call(1, 1, 0) == Outcome::Done {
+            return Ok(());
+        }
+        rethrow_stop(call)?;
+    }
+    stack.push_bytes(b"error in error handling");
+    Ok(())
+}
+
+/// The server's handler for errors of a script: a table with the text, the source and the line.
+pub(super) fn error_handler(call: Call<'_>) -> Returned {
+    let stack = call.stack;
+    stack.set_top(1);
+    let place = match stack.place(1) {
+        Some(place) if place.native => stack.place(2),
+        place => place,
+    };
+    if stack.kind(1) != Kind::Table {
+        push_plain_text(stack, 1);
+        stack.push_bytes(b"ERR ");
+        stack.insert(-2);
+        stack.concat(2);
+        stack.new_table(0, 3);
+        stack.insert(-2);
+        stack.raw_set_field(-2, b"err");
+        stack.replace(1);
+    }
+    if let Some(place) = place {
+        stack.push_bytes(place.source());
+        stack.raw_set_field(1, b"source");
+        stack.push_number(place.line.into());
+        stack.raw_set_field(1, b"line");
+    }
+    Ok(1)
+}
+
+/// `tostring` without metamethods.
+fn push_plain_text(stack: Stack<'_>, index: c_int) {
+    match stack.kind(index) {
+        Kind::String => stack.copy(index),
+        Kind::Number => {
+            stack.copy(index);
+            stack.text(-1);
+        }
+        Kind::Boolean if stack.truth(index) => stack.push_bytes(b"true"),
+        Kind::Boolean => stack.push_bytes(b"false"),
+        Kind::None | Kind::Nil => stack.push_bytes(b"nil"),
+        Kind::Table | Kind::Function | Kind::Other => stack.push_bytes(stack.type_name(index).to_bytes()),
+    }
+}
+
+fn pairs(call: Call<'_>) -> Returned {
+    let stack = call.stack;
+    stack.check_table(1);
+    stack.copy(ffi::lua_upvalueindex(1));
+    stack.copy(1);
+    stack.push_nil();
+    Ok(3)
+}
+
+fn next(call: Call<'_>) -> Returned {
+    let stack = call.stack;
+    stack.check_table(1);
+    stack.set_top(2);
+    if unseal(stack, 1) {
+        stack.replace(1);
+    }
+    if stack.next(1) {
+        return Ok(2);
+    }
+    stack.push_nil();
+    Ok(1)
+}
+
+fn rawget(call: Call<'_>) -> Returned {
+    let stack = call.stack;
+    stack.check_table(1);
+    stack.check_any(2);
+    stack.set_top(2);
+    if unseal(stack, 1) {
+        stack.replace(1);
+    }
+    stack.raw_get(1);
+    Ok(1)
+}
+
+fn rawset(call: Call<'_>) -> Returned {
+    let stack = call.stack;
+    stack.check_table(1);
+    stack.check_any(2);
+    stack.check_any(3);
+    stack.set_top(3);
+    refuse_sealed(stack, 1)?;
+    stack.raw_set(1);
+    Ok(1)
+}
+
+fn getmetatable(call: Call<'_>) -> Returned {
+    call.stack.check_any(1);
+    if push_shown_metatable(call.stack, 1) { Ok(1) } else { original(call, Wrapped::Getmetatable) }
+}
+
+fn setmetatable(call: Call<'_>) -> Returned {
+    let stack = call.stack;
+    stack.check_table(1);
+    if matches!(stack.kind(2), Kind::Nil | Kind::Table) {
+        refuse_sealed(stack, 1)?;
+    }
+    original(call, Wrapped::Setmetatable)
+}
+
+fn unpack(call: Call<'_>) -> Returned {
+    let stack = call.stack;
+    stack.check_table(1);
+    let first = if stack.is_none_or_nil(2) { 1 } else { stack.check_int(2) };
+    let last = if stack.is_none_or_nil(3) { stack.length(1) as i32 } else { stack.check_int(3) };
+    if first > last {
+        return Ok(0);
+    }
+    let count = i64::from(last) - i64::from(first) + 1;
+    if count >= i64::from(i32::MAX) || !stack.reserve(count as i32) {
+        return Err(stack.fail(b"too many results to unpack"));
+    }
+    spend(call, count.unsigned_abs() / 4)?;
+    for index in first..=last {
+        stack.raw_get_index(1, index);
+    }
+    Ok(count as i32)
+}
+
+/// `collectgarbage`: what it tells is true, what it sets has no effect and is forgotten after the run.
+fn collectgarbage(call: Call<'_>) -> Returned {
+    let stack = call.stack;
+    let option = if stack.is_none_or_nil(1) { &b"collect"[..] } else { before_nul(stack.check_text(1)) };
+    let argument = if stack.is_none_or_nil(2) { 0 } else { stack.check_int(2) };
+    let (used, _) = call.memory();
+    match option {
+        b"count" => stack.push_number(used as f64 / 1024.0),
+        b"collect" => {
+            spend(call, used as u64 / 16)?;
+            stack.push_number(stack.collector(ffi::LUA_GCCOLLECT, 0).into());
+        }
+        b"step" => {
+            spend(call, used as u64 / 64 + 1)?;
+            stack.push_bool(stack.collector(ffi::LUA_GCSTEP, argument.clamp(0, 1000)) == 1);
+        }
+        b"stop" | b"restart" => stack.push_number(0.0),
+        b"setpause" => stack.push_number(exchange_setting(call, 0, argument)),
+        b"setstepmul" => stack.push_number(exchange_setting(call, 1, argument)),
+        _ => {
+            stack.push_bytes(b"invalid option '");
+            stack.push_bytes(option);
+            stack.push_bytes(b"'");
+            stack.concat(3);
+            stack.bad_argument_on_top(1);
+        }
+    }
+    Ok(1)
+}
+
+fn exchange_setting(call: Call<'_>, which: usize, value: c_int) -> f64 {
+    call.run(|run| std::mem::replace(&mut run.collector[which], value)).into()
+}
+
+/// `load`: the reader is drained before anything is parsed, and only text is accepted.
+fn load(call: Call<'_>) -> Returned {
+    let stack = call.stack;
+    stack.check_function(1);
+    stack.set_top(2);
+    if stack.is_none_or_nil(2) {
+        stack.push_bytes(b"=(load)");
+    } else {
+        stack.push_bytes(stack.check_text(2));
+    }
+    stack.replace(2);
+    spend(call, COROUTINE_WORK)?;
+    loaded(call, bridge::load_from_reader(call))
+}
+
+fn loadstring(call: Call<'_>) -> Returned {
+    let stack = call.stack;
+    let source = stack.check_text(1);
+    if !stack.is_none_or_nil(2) {
+        stack.check_text(2);
+    }
+    stack.set_top(2);
+    if stack.is_none_or_nil(2) {
+        stack.copy(1);
+        stack.replace(2);
+    }
+    spend(call, source.len() as u64)?;
+    loaded(call, bridge::load_text(call, 1, 2))
+}
+
+fn loaded(call: Call<'_>, done: bool) -> Returned {
+    rethrow_stop(call)?;
+    if done {
+        return Ok(1);
+    }
+    call.stack.push_nil();
+    call.stack.insert(-2);
+    Ok(2)
+}
+
+fn coroutine_create(call: Call<'_>) -> Returned {
+    spend(call, COROUTINE_WORK)?;
+    original(call, Wrapped::Create)
+}
+
+fn coroutine_wrap(call: Call<'_>) -> Returned {
+    spend(call, COROUTINE_WORK)?;
+    original(call, Wrapped::Wrap)
+}
+
+fn coroutine_resume(call: Call<'_>) -> Returned {
+    let returned = original(call, Wrapped::Resume)?;
+    rethrow_stop(call)?;
+    Ok(returned)
+}
+
+fn string_rep(call: Call<'_>) -> Returned {
+    let stack = call.stack;
+    let piece = stack.check_text(1);
+    let count = usize::try_from(stack.check_int(2)).unwrap_or(0);
+    let total = piece.len().saturating_mul(count);
+    let (used, limit) = call.memory();
+    if total > limit.saturating_sub(used) {
+        return Err(stack.fail_plain(b"not enough memory"));
+    }
+    spend(call, total as u64 / 16)?;
+    // The text is made outside Lua's memory and of its frames; only its copy is Lua's.
+    let text: *const [u8] = call.run(|run| {
+        run.scratch.clear();
+        if total > 0 {
+            run.scratch.reserve(total);
+            (0..count).for_each(|_| run.scratch.extend_from_slice(piece));
+        }
+        &raw const run.scratch[..]
+    });
+    stack.push_scratch(text);
+    Ok(1)
+}
+
+/// Refuses patterns on which Lua's matcher would recurse too deeply.
+fn guard_pattern(call: Call<'_>) -> Result<(), Raised> {
+    let stack = call.stack;
+    let Some(pattern) = stack.text(2) else { return Ok(()) };
+    if pattern.len() > PATTERN_DEPTH {
+        let depth = pattern.iter().filter(|byte| b"?*+-(".contains(byte)).count();
+        if depth > PATTERN_DEPTH {
+            return Err(stack.fail(b"pattern too complex"));
+        }
+    }
+    spend(call, stack.bytes(1).unwrap_or_default().len() as u64 / 16)
+}
+
+fn string_find(call: Call<'_>) -> Returned {
+    guard_pattern(call)?;
+    original(call, Wrapped::Find)
+}
+
+fn string_match(call: Call<'_>) -> Returned {
+    guard_pattern(call)?;
+    original(call, Wrapped::Match)
+}
+
+fn string_gmatch(call: Call<'_>) -> Returned {
+    guard_pattern(call)?;
+    original(call, Wrapped::Gmatch)
+}
+
+fn string_gsub(call: Call<'_>) -> Returned {
+    guard_pattern(call)?;
+    original(call, Wrapped::Gsub)
+}
+
+fn table_insert(call: Call<'_>) -> Returned {
+    let stack = call.stack;
+    stack.check_table(1);
+    let end = stack.length(1) as i32;
+    let position = match stack.top() {
+        2 => end.wrapping_add(1),
+        3 => stack.check_int(2),
+        _ => return Err(stack.fail(b"wrong number of arguments to 'insert'")),
+    };
+    refuse_sealed(stack, 1)?;
+    let last = if stack.top() == 3 { end.wrapping_add(1).max(position) } else { position };
+    let moved = i64::from(last) - i64::from(position);
+    spend(call, moved.unsigned_abs() / 2)?;
+    for index in (position..last).rev() {
+        stack.raw_get_index(1, index);
+        stack.raw_set_index(1, index + 1);
+    }
+    stack.raw_set_index(1, position);
+    Ok(0)
+}
+
+fn table_foreach(call: Call<'_>) -> Returned {
+    let stack = call.stack;
+    stack.check_table(1);
+    if unseal(stack, 1) {
+        stack.replace(1);
+    }
+    original(call, Wrapped::Foreach)
+}
+
+fn table_sort(call: Call<'_>) -> Returned {
+    let stack = call.stack;
+    stack.check_table(1);
+    let count = stack.length(1) as u64;
+    spend(call, count.saturating_mul(u64::from(count.checked_ilog2().unwrap_or(0))))?;
+    original(call, Wrapped::Sort)
+}
+
+fn math_random(call: Call<'_>) -> Returned {
+    let stack = call.stack;
+    let Some(value) = call.state(|state| state.scripts.random.next_unit()) else {
+        return Err(stack.fail(b"math.random can only be called inside a script invocation"));
+    };
+    match stack.top() {
+        0 => stack.push_number(value),
+        1 => {
+            let upper = stack.check_int(1);
+            if upper < 1 {
+                stack.bad_argument(1, c"interval is empty");
+            }
+            stack.push_number((value * f64::from(upper)).floor() + 1.0);
+        }
+        2 => {
+            let (lower, upper) = (stack.check_int(1), stack.check_int(2));
+            if lower > upper {
+                stack.bad_argument(2, c"interval is empty");
+            }
+            let span = upper.wrapping_sub(lower).wrapping_add(1);
+            stack.push_number((value * f64::from(span)).floor() + f64::from(lower));
+        }
+        _ => return Err(stack.fail(b"wrong number of arguments")),
+    }
+    Ok(1)
+}
+
+fn math_randomseed(call: Call<'_>) -> Returned {
+    let stack = call.stack;
+    let seed = stack.check_int(1);
+    let reseeded = call.state(|state| {
+        let before = state.scripts.random.clone();
+        state.scripts.random.reseed(seed);
+        before
+    });
+    let Some(before) = reseeded else {
+        return Err(stack.fail(b"math.randomseed can only be called inside a script invocation"));
+    };
+    call.run(|run| run.unseeded.get_or_insert(before).clone());
+    Ok(0)
+}

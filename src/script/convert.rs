@@ -1,0 +1,376 @@
+//! Values across the border: what a command answered as Lua values, what a script returned or raised as a reply.
+//! The rules are the server's, for RESP2 and RESP3. Not here: arguments of `redis.call` (`bridge`).
+
+use super::limits::Stop;
+use super::stack::{Kind, Stack};
+use crate::command::scripts::Sha;
+use crate::reply::{Items, Reply, ReplyRef, Resp, Slot};
+use crate::util::float::format_f64;
+use crate::util::num::NumBuf;
+
+/// The work charged for one `redis.call`.
+pub(super) const COMMAND_WORK: u64 = 20;
+
+/// Upvalues of `redis.call` and `redis.pcall`: names that every reply table needs, already made.
+pub(super) const NAMES: [&[u8]; 3] = [b"ok", b"err", b"ignore_error_stats_update"];
+const OK: i32 = 1;
+const ERR: i32 = 2;
+const IGNORE: i32 = 3;
+
+/// Pushes a command's reply; true when it is an error. May jump.
+pub(super) fn push_reply(stack: Stack<'_>, reply: ReplyRef<'_>, resp: Resp) -> bool {
+    match reply {
+        ReplyRef::Int(value) => stack.push_number(value as f64),
+        ReplyRef::Bulk(text) => stack.push_bytes(text),
+        ReplyRef::Nil | ReplyRef::NilArray if resp == Resp::V3 => stack.push_nil(),
+        ReplyRef::Nil | ReplyRef::NilArray => stack.push_bool(false),
+        ReplyRef::Status(text) => {
+            stack.new_table(0, 1);
+            stack.copy(Stack::upvalue(OK));
+            stack.push_bytes(text);
+            stack.raw_set(-3);
+        }
+        ReplyRef::Error(text) => {
+            push_command_error(stack, text);
+            return true;
+        }
+        ReplyRef::Array(items) => push_array(stack, items, resp),
+        other if resp == Resp::V3 => push_resp3(stack, other),
+        ReplyRef::Map(items) | ReplyRef::Set(items) | ReplyRef::Push(items) => push_array(stack, items, resp),
+        ReplyRef::Double(value) => stack.push_bytes(format_f64(&mut NumBuf::new(), value)),
+        ReplyRef::Bool(value) => stack.push_number(f64::from(u8::from(value))),
+        ReplyRef::BigNumber(text) | ReplyRef::Verbatim(_, text) => stack.push_bytes(text),
+    }
+    false
+}
+
+/// The error table of `redis.pcall`: it has a code, and says that the error was counted already.
+fn push_command_error(stack: Stack<'_>, text: &[u8]) {
+    stack.new_table(0, 1);
+    stack.copy(Stack::upvalue(ERR));
+    push_coded(stack, text);
+    stack.raw_set(-3);
+    stack.copy(Stack::upvalue(IGNORE));
+    stack.push_bool(true);
+    stack.raw_set(-3);
+}
+
+/// Pushes an error's text; one that is a single word gets the code ERR.
+fn push_coded(stack: Stack<'_>, text: &[u8]) {
+    let text = before_nul(text);
+    if text.contains(&b' ') {
+        stack.push_bytes(text);
+    } else {
+        stack.push_bytes(b"ERR ");
+        stack.push_bytes(text);
+        stack.concat(2);
+    }
+}
+
+/// Pushes the error table that functions of the `redis` table raise: `text` without a code, or `-CODE text`. May jump.
+pub(super) fn push_error_table(stack: Stack<'_>, text: &[u8]) {
+    let text = before_nul(text);
+    stack.new_table(0, 1);
+    stack.push_bytes(b"err");
+    let (code, message) = match text.strip_prefix(b"-") {
+        None => (&b"ERR"[..], text),
+        Some(text) => match text.iter().position(|&byte| byte == b' ') {
+            None => (&b"ERR"[..], text),
+            Some(space) => (&text[..space], &text[space + 1..]),
+        },
+    };
+    stack.push_bytes(code);
+    stack.push_bytes(b" ");
+    stack.push_bytes(trim_line_ends(message));
+    stack.concat(3);
+    stack.raw_set(-3);
+}
+
+fn trim_line_ends(text: &[u8]) -> &[u8] {
+    let is_text = |byte: &u8| !matches!(byte, b'\r' | b'\n');
+    let Some(first) = text.iter().position(is_text) else { return &[] };
+    let last = text.iter().rposition(is_text).unwrap_or(first);
+    &text[first..=last]
+}
+
+fn push_array(stack: Stack<'_>, items: Items<'_>, resp: Resp) {
+    let count = i32::try_from(items.len()).unwrap_or(i32::MAX);
+    // A null leaves a hole in RESP3; then the table grows as the server's does, so that `#` finds the same border.
+    stack.new_table(if resp == Resp::V2 { count } else { 0 }, 0);
+    for (item, index) in items.zip(1..) {
+        stack.reserve(4);
+        push_reply(stack, item, resp);
+        stack.raw_set_index(-2, index);
+    }
+}
+
+/// What only RESP3 has. Tables grow as the server's do, so that `pairs` finds the same order.
+fn push_resp3(stack: Stack<'_>, reply: ReplyRef<'_>) {
+    match reply {
+        ReplyRef::Map(items) => push_wrapped(stack, b"map", |stack| push_pairs(stack, items)),
+        ReplyRef::Set(items) => push_wrapped(stack, b"set", |stack| push_members(stack, items)),
+        ReplyRef::Push(items) => push_array(stack, items, Resp::V3),
+        ReplyRef::Double(value) => push_wrapped(stack, b"double", |stack| stack.push_number(value)),
+        ReplyRef::Bool(value) => stack.push_bool(value),
+        ReplyRef::BigNumber(text) => push_wrapped(stack, b"big_number", |stack| stack.push_bytes(text)),
+        ReplyRef::Verbatim(format, text) => push_wrapped(stack, b"verbatim_string", |stack| {
+            stack.new_table(0, 0);
+            stack.push_bytes(text);
+            stack.raw_set_field(-2, b"string");
+            stack.push_bytes(&format);
+            stack.raw_set_field(-2, b"format");
+        }),
+        _ => stack.push_nil(),
+    }
+}
+
+fn push_wrapped(stack: Stack<'_>, name: &[u8], push: impl FnOnce(Stack<'_>)) {
+    stack.new_table(0, 0);
+    stack.push_bytes(name);
+    push(stack);
+    stack.raw_set(-3);
+}
+
+fn push_pairs(stack: Stack<'_>, mut items: Items<'_>) {
+    stack.new_table(0, 0);
+    while let (Some(key), Some(value)) = (items.next(), items.next()) {
+        stack.reserve(6);
+        push_reply(stack, key, Resp::V3);
+        push_reply(stack, value, Resp::V3);
+        stack.raw_set(-3);
+    }
+}
+
+fn push_members(stack: Stack<'_>, items: Items<'_>) {
+    stack.new_table(0, 0);
+    for member in items {
+        stack.reserve(6);
+        push_reply(stack, member, Resp::V3);
+        stack.push_bool(true);
+        stack.raw_set(-3);
+    }
+}
+
+/// The fields by which a table says that it is no array, in the order in which they are tried.
+pub(super) const FIELDS: [&[u8]; 9] =
+    [b"err", b"ok", b"double", b"big_number", b"verbatim_string", b"map", b"set", b"format", b"string"];
+
+/// An aggregate that is being written: its place on the tape, and how far it is.
+#[derive(Debug)]
+enum Level {
+    Array { slot: Slot, count: usize },
+    Map { slot: Slot, count: usize, value_next: bool },
+    Set { slot: Slot, count: usize },
+}
+
+/// Writes what a script returned as a reply. Nothing here may jump: it runs outside protected calls, with memory
+/// unlimited.
+pub(super) struct Writer<'a> {
+    /// Registry numbers of `FIELDS`.
+    pub(super) fields: &'a [i32; FIELDS.len()],
+    /// The version that the script chose.
+    pub(super) resp: Resp,
+    pub(super) out: &'a mut Reply,
+}
+
+impl Writer<'_> {
+    /// Writes and pops the value on top. Aggregates are walked with a list of open levels, not by recursion: a
+    /// script may nest them as deep as Lua's stack allows.
+    pub(super) fn write(&mut self, stack: Stack<'_>) {
+        let mut levels: Vec<Level> = Vec::new();
+        loop {
+            if let Some(level) = self.write_one(stack) {
+                levels.push(level);
+            }
+            loop {
+                let Some(level) = levels.last_mut() else { return };
+                if self.next_element(stack, level) {
+                    break;
+                }
+                levels.pop();
+            }
+        }
+    }
+
+    /// Writes the value on top and pops it; an aggregate stays, and its level is returned.
+    fn write_one(&mut self, stack: Stack<'_>) -> Option<Level> {
+        if !stack.reserve(4) {
+            self.out.error_text(b"ERR reached lua stack limit");
+            stack.pop(1);
+            return None;
+        }
+        match stack.kind(-1) {
+            Kind::String => self.out.bulk(stack.bytes(-1).unwrap_or_default()),
+            Kind::Number => self.out.int(to_integer(stack.number(-1).unwrap_or_default())),
+            Kind::Boolean if self.resp == Resp::V3 => self.out.boolean(stack.truth(-1)),
+            Kind::Boolean if stack.truth(-1) => self.out.int(1),
+            Kind::Table => return self.write_table(stack),
+            _ => self.out.nil(),
+        }
+        stack.pop(1);
+        None
+    }
+
+    fn write_table(&mut self, stack: Stack<'_>) -> Option<Level> {
+        if self.is_pure_array(stack) {
+            return Some(Level::Array { slot: self.out.deferred_array(), count: 0 });
+        }
+        for field in 0..7 {
+            self.push_field(stack, field);
+            let kind = stack.kind(-1);
+            match (field, kind) {
+                (0, Kind::String) => self.out.error_text(trim_line_ends(before_nul(text(stack)))),
+                (1, Kind::String) => self.out.status_bytes(before_nul(text(stack))),
+                (2, Kind::Number) => self.out.double(stack.number(-1).unwrap_or_default()),
+                (3, Kind::String) => self.out.big_number(text(stack)),
+                (4, Kind::Table) if self.write_verbatim(stack) => {}
+                (5, Kind::Table) => {
+                    stack.push_nil();
+                    return Some(Level::Map { slot: self.out.deferred_map(), count: 0, value_next: false });
+                }
+                (6, Kind::Table) => {
+                    stack.push_nil();
+                    return Some(Level::Set { slot: self.out.deferred_set(), count: 0 });
+                }
+                _ => {
+                    stack.pop(1);
+                    continue;
+                }
+            }
+            stack.pop(2);
+            return None;
+        }
+        Some(Level::Array { slot: self.out.deferred_array(), count: 0 })
+    }
+
+    /// True when the table on top is short and all its keys are numbers: then it has none of the fields.
+    fn is_pure_array(&self, stack: Stack<'_>) -> bool {
+        const SHORT: usize = 4;
+        stack.push_nil();
+        for _ in 0..=SHORT {
+            if !stack.next(-2) {
+                return true;
+            }
+            stack.pop(1);
+            if stack.kind(-1) != Kind::Number {
+                break;
+            }
+        }
+        stack.pop(1);
+        false
+    }
+
+    /// Pushes the field of the table on top.
+    fn push_field(&self, stack: Stack<'_>, field: usize) {
+        stack.raw_get_index(super::stack::REGISTRY, self.fields[field]);
+        stack.raw_get(-2);
+    }
+
+    /// Writes the verbatim string that the table on top describes; false when it does not describe one.
+    fn write_verbatim(&mut self, stack: Stack<'_>) -> bool {
+        self.push_field(stack, 7);
+        if stack.kind(-1) != Kind::String {
+            stack.pop(1);
+            return false;
+        }
+        let mut format = *b"   ";
+        for (slot, byte) in format.iter_mut().zip(before_nul(text(stack))) {
+            *slot = *byte;
+        }
+        stack.pop(1);
+        self.push_field(stack, 8);
+        let found = stack.bytes(-1);
+        if let Some(text) = found {
+            self.out.verbatim(format, text);
+        }
+        stack.pop(1);
+        found.is_some()
+    }
+
+    /// Pushes the next value of an aggregate; at its end closes and pops it and is false.
+    fn next_element(&mut self, stack: Stack<'_>, level: &mut Level) -> bool {
+        match level {
+            Level::Array { slot, count } => {
+                stack.raw_get_index(-1, i32::try_from(*count + 1).unwrap_or(i32::MAX));
+                if stack.is_nil(-1) {
+                    stack.pop(2);
+                    self.out.close(*slot, *count);
+                    return false;
+                }
+                *count += 1;
+                true
+            }
+            Level::Map { value_next, .. } if *value_next => {
+                *value_next = false;
+                true
+            }
+            Level::Map { slot, count, value_next } => {
+                if !stack.next(-2) {
+                    stack.pop(2);
+                    self.out.close(*slot, *count);
+                    return false;
+                }
+                stack.copy(-2);
+                *count += 1;
+                *value_next = true;
+                true
+            }
+            Level::Set { slot, count } => {
+                if !stack.next(-2) {
+                    stack.pop(2);
+                    self.out.close(*slot, *count);
+                    return false;
+                }
+                stack.pop(1);
+                stack.copy(-1);
+                *count += 1;
+                true
+            }
+        }
+    }
+}
+
+fn text(stack: Stack<'_>) -> &[u8] {
+    stack.bytes(-1).unwrap_or_default()
+}
+
+/// A number as an integer reply: cut towards zero; what no 64-bit integer holds becomes the smallest one.
+fn to_integer(value: f64) -> i64 {
+    const LIMIT: f64 = 9_223_372_036_854_775_808.0;
+    if (-LIMIT..LIMIT).contains(&value) { value as i64 } else { i64::MIN }
+}
+
+/// What C's `%s` shows of a byte string: everything before the first NUL.
+pub(super) fn before_nul(bytes: &[u8]) -> &[u8] {
+    bytes.split(|&byte| byte == 0).next().unwrap_or_default()
+}
+
+/// The text of the error that ended a script: the value on top. Outside protected calls only, as `Writer`.
+pub(super) fn failure_text(stack: Stack<'_>, sha: &Sha, stop: Option<Stop>) -> Vec<u8> {
+    if let Some(stop) = stop
+        && stack.kind(-1) != Kind::Table
+    {
+        return stop.text().as_bytes().to_vec();
+    }
+    if stack.kind(-1) != Kind::Table {
+        let mut text = b"ERR Error running script ".to_vec();
+        text.extend_from_slice(sha);
+        text.extend_from_slice(b", ");
+        let message = stack.text(-1).map_or(&b"execution failure"[..], before_nul);
+        text.extend_from_slice(&message[..message.len().min(100)]);
+        return text;
+    }
+    let field = |name: &[u8]| {
+        stack.raw_get_field(-1, name);
+        let text = stack.text(-1).map(|text| before_nul(text).to_vec());
+        stack.pop(1);
+        text
+    };
+    let mut text = field(b"err").unwrap_or_else(|| b"ERR unknown error".to_vec());
+    if let (Some(line), Some(source)) = (field(b"line"), field(b"source")) {
+        for part in [b" script: ", &sha[..], b", on ", &source, b":", &line, b"."] {
+            text.extend_from_slice(part);
+        }
+    }
+    text
+}

@@ -1,0 +1,206 @@
+//! What a script may spend: work (VM instructions, and what functions of this layer charge for theirs), time,
+//! memory, source length. Work is deterministic and normally stops a script; the deadline stands far above it.
+//! A stop is sticky: once set it holds to the end of the run, whatever the script catches. Not here: the hook
+//! that reports instructions (`bridge`) and the counting of memory (`alloc`).
+
+use crate::util::clock::Deadline;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::Duration;
+
+/// How many instructions run between two looks at the budget.
+pub(super) const INTERVAL: i32 = 1000;
+/// How many such looks lie between two looks at the clock.
+const LOOKS_PER_CLOCK: u32 = 64;
+
+/// The bounds of a script's run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Units of work: one is about an instruction of the VM. The same script stops at the same unit each time.
+    pub work: u64,
+    /// Real time, in milliseconds: a backstop for what the work budget misjudges.
+    pub time_ms: u64,
+    /// Memory that Lua may hold, in bytes.
+    pub memory: usize,
+    /// Length of a script's source, in bytes: the time of Lua's parser is not linear in it.
+    pub source: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { work: 500_000_000, time_ms: 30_000, memory: 64 << 20, source: 1 << 20 }
+    }
+}
+
+/// What others may see and do while a script runs and holds the lock: shared, lock-free.
+#[derive(Debug, Default)]
+pub struct Control {
+    running: AtomicBool,
+    wrote: AtomicBool,
+    kill: AtomicBool,
+}
+
+impl Control {
+    /// Whether a script runs now.
+    pub fn is_running(&self) -> bool {
+        self.running.load(Relaxed)
+    }
+
+    /// Whether the running script has called a write command.
+    pub fn has_written(&self) -> bool {
+        self.wrote.load(Relaxed)
+    }
+
+    /// Asks the running script to stop at its next look at the budget.
+    pub fn kill(&self) {
+        self.kill.store(true, Relaxed);
+    }
+}
+
+/// Why a run has to end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Stop {
+    Work,
+    Time,
+    Killed,
+    Panicked,
+}
+
+impl Stop {
+    /// The text of the error, with its code.
+    pub(super) fn text(self) -> &'static str {
+        match self {
+            Stop::Work => "ERR Script stopped: it used up its work budget",
+            Stop::Time => "ERR Script stopped: it ran longer than its time limit",
+            Stop::Killed => "ERR Script killed by user with SCRIPT KILL...",
+            Stop::Panicked => "ERR Script stopped: internal error",
+        }
+    }
+}
+
+/// The account of the current run.
+pub(super) struct Meter {
+    left: i64,
+    looks: u32,
+    deadline: Option<Deadline>,
+    stop: Option<Stop>,
+    limits: Limits,
+    control: Arc<Control>,
+}
+
+impl Meter {
+    pub(super) fn new(limits: Limits, control: Arc<Control>) -> Self {
+        Meter { left: 0, looks: 0, deadline: None, stop: None, limits, control }
+    }
+
+    pub(super) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// A run begins: a full budget, no stop.
+    #[inline]
+    pub(super) fn begin(&mut self) {
+        self.left = i64::try_from(self.limits.work).unwrap_or(i64::MAX);
+        self.looks = 0;
+        self.deadline = None;
+        self.stop = None;
+        self.control.kill.store(false, Relaxed);
+        self.control.wrote.store(false, Relaxed);
+        self.control.running.store(true, Relaxed);
+    }
+
+    /// A run ends.
+    #[inline]
+    pub(super) fn end(&mut self) {
+        self.control.running.store(false, Relaxed);
+    }
+
+    /// The script called a write command.
+    #[inline]
+    pub(super) fn wrote(&mut self) {
+        self.control.wrote.store(true, Relaxed);
+    }
+
+    /// Why the run has to end, when it has to.
+    #[inline(always)]
+    pub(super) fn stop(&self) -> Option<Stop> {
+        self.stop
+    }
+
+    pub(super) fn set_stop(&mut self, stop: Stop) {
+        self.stop.get_or_insert(stop);
+    }
+
+    /// Charges for work done or about to be done. An error when the run has to end.
+    #[inline(always)]
+    pub(super) fn charge(&mut self, work: u64) -> Result<(), Stop> {
+        self.left = self.left.saturating_sub_unsigned(work);
+        if self.left < 0 || self.stop.is_some() { Err(self.exhausted()) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn exhausted(&mut self) -> Stop {
+        *self.stop.get_or_insert(Stop::Work)
+    }
+
+    /// Called after each `INTERVAL` instructions. The time counts from the first such look.
+    pub(super) fn look(&mut self) -> Option<Stop> {
+        if self.control.kill.load(Relaxed) {
+            self.set_stop(Stop::Killed);
+        }
+        if self.looks.is_multiple_of(LOOKS_PER_CLOCK) {
+            let limit = Duration::from_millis(self.limits.time_ms);
+            if self.deadline.get_or_insert_with(|| Deadline::after(limit)).is_over() {
+                self.set_stop(Stop::Time);
+            }
+        }
+        self.looks = self.looks.wrapping_add(1);
+        self.charge(INTERVAL.unsigned_abs().into()).err()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn meter(work: u64, time_ms: u64) -> Meter {
+        let limits = Limits { work, time_ms, ..Limits::default() };
+        let mut meter = Meter::new(limits, Arc::default());
+        meter.begin();
+        meter
+    }
+
+    #[test]
+    fn work_stops_a_run_and_the_stop_holds() {
+        let mut meter = meter(2500, 1000);
+        assert_eq!(meter.look(), None);
+        assert_eq!(meter.look(), None);
+        assert_eq!(meter.look(), Some(Stop::Work));
+        assert_eq!(meter.charge(0), Err(Stop::Work));
+        meter.begin();
+        assert_eq!(meter.charge(2500), Ok(()));
+        assert_eq!(meter.left, 0);
+    }
+
+    #[test]
+    fn time_stops_a_run_whatever_work_is_left() {
+        let mut timeless = meter(u64::MAX, 0);
+        assert_eq!(timeless.look(), Some(Stop::Time));
+        assert_eq!(timeless.stop(), Some(Stop::Time));
+        let mut patient = meter(u64::MAX, 1_000_000);
+        assert!((0..1000).all(|_| patient.look().is_none()));
+    }
+
+    #[test]
+    fn a_kill_reaches_the_running_script_only() {
+        let mut meter = meter(10_000, 10);
+        let control = Arc::clone(&meter.control);
+        assert!(control.is_running());
+        control.kill();
+        assert_eq!(meter.look(), Some(Stop::Killed));
+        meter.end();
+        assert!(!control.is_running());
+        meter.begin();
+        assert_eq!(meter.look(), None);
+    }
+}

@@ -1,0 +1,187 @@
+//! The environment a script sees: which names exist, what is read-only, which of Lua's functions are replaced.
+//!
+//! A script's table of globals and each library table is an empty proxy ("sealed"): reads go on to the real
+//! table, writes raise the server's text. Functions that look at tables without metamethods know proxies.
+//! Not here: the `redis` table (`api`), replaced library functions (`base`), the libraries to come (`lib`).
+
+use super::bridge::{Call, native};
+use super::stack::{GLOBALS, Kind, REGISTRY, Returned, Stack};
+use super::{api, base};
+use mlua::ffi::{self, lua_CFunction};
+use std::ffi::{CStr, c_int, c_void};
+
+/// Marks the metatable of a proxy; the value is the real table.
+static SEAL: u8 = 1;
+/// In the metatable of a proxy: what `getmetatable` shows of it.
+static SHOWN: u8 = 2;
+/// In the registry: what `getmetatable` shows of a string's metatable.
+static STRING_SHOWN: u8 = 3;
+
+const READONLY: &[u8] = b"Attempt to modify a readonly table";
+
+/// What scripts must not have: it reaches files or the process, or undoes the protection of tables.
+const REMOVED: [&CStr; 6] = [c"dofile", c"loadfile", c"print", c"newproxy", c"setfenv", c"getfenv"];
+
+/// The library tables that are sealed, all of them.
+const LIBRARIES: [&[u8]; 5] = [b"string", b"table", b"math", b"coroutine", b"redis"];
+
+/// Opens Lua's libraries, replaces and removes functions, adds `redis`, seals everything. The stack is left as
+/// it was. May jump.
+pub(super) fn build(call: Call<'_>) {
+    let stack = call.stack;
+    open_libraries(stack);
+    for name in REMOVED {
+        stack.push_nil();
+        stack.raw_set_field(GLOBALS, name.to_bytes());
+    }
+    base::install(call);
+    api::install(stack);
+    show_string_metatable(stack);
+    for name in LIBRARIES {
+        stack.raw_get_field(GLOBALS, name);
+        seal(stack);
+        stack.raw_set_field(GLOBALS, name);
+    }
+    stack.raw_get_field(GLOBALS, b"string");
+    let sealed_string = stack.top();
+    complete_string_metatable(stack, sealed_string);
+    stack.pop(1);
+    seal_globals(stack);
+}
+
+fn open_libraries(stack: Stack<'_>) {
+    let libraries: [(&[u8], lua_CFunction); 4] = [
+        (b"", ffi::luaopen_base),
+        (b"table", ffi::luaopen_table),
+        (b"string", ffi::luaopen_string),
+        (b"math", ffi::luaopen_math),
+    ];
+    for (name, open) in libraries {
+        stack.push_function(open, 0);
+        stack.push_bytes(name);
+        stack.call(1, 0);
+    }
+}
+
+/// Replaces the table on top by a proxy for it.
+fn seal(stack: Stack<'_>) {
+    let real = stack.top();
+    stack.new_table(0, 0);
+    stack.new_table(0, 4);
+    stack.copy(real);
+    stack.raw_set_field(-2, b"__index");
+    stack.push_function(native(refuse_write), 0);
+    stack.raw_set_field(-2, b"__newindex");
+    stack.push_address(address(&SEAL));
+    stack.copy(real);
+    stack.raw_set(-3);
+    stack.set_metatable(-2);
+    stack.replace(real);
+    stack.set_top(real);
+}
+
+/// The globals' own metatable raises the error for names that do not exist; scripts see a proxy of it.
+fn seal_globals(stack: Stack<'_>) {
+    stack.copy(GLOBALS);
+    let globals = stack.top();
+    stack.new_table(0, 1);
+    stack.push_function(native(unknown_global), 0);
+    stack.raw_set_field(-2, b"__index");
+    stack.copy(-1);
+    stack.set_metatable(globals);
+    seal(stack);
+    let shown = stack.top();
+    stack.copy(globals);
+    seal(stack);
+    stack.get_metatable(-1);
+    stack.push_address(address(&SHOWN));
+    stack.copy(shown);
+    stack.raw_set(-3);
+    stack.pop(1);
+    stack.copy(-1);
+    stack.raw_set_field(globals, b"_G");
+    stack.copy(globals);
+    stack.raw_set_field(REGISTRY, b"globals");
+    stack.replace(GLOBALS);
+    stack.set_top(globals - 1);
+}
+
+/// Makes the table that `getmetatable("")` will show, and keeps it.
+fn show_string_metatable(stack: Stack<'_>) {
+    stack.push_address(address(&STRING_SHOWN));
+    stack.new_table(0, 1);
+    stack.raw_set(REGISTRY);
+}
+
+fn complete_string_metatable(stack: Stack<'_>, sealed_string: c_int) {
+    stack.push_address(address(&STRING_SHOWN));
+    stack.copy(-1);
+    stack.raw_get(REGISTRY);
+    stack.copy(sealed_string);
+    stack.raw_set_field(-2, b"__index");
+    seal(stack);
+    stack.raw_set(REGISTRY);
+}
+
+fn address(mark: &'static u8) -> *const c_void {
+    (&raw const *mark).cast()
+}
+
+/// Pushes the real table when the value at `index` is a proxy; else pushes nothing and is false.
+#[inline]
+pub(super) fn unseal(stack: Stack<'_>, index: c_int) -> bool {
+    if !stack.get_metatable(index) {
+        return false;
+    }
+    stack.push_address(address(&SEAL));
+    stack.raw_get(-2);
+    stack.remove(-2);
+    if stack.is_nil(-1) {
+        stack.pop(1);
+        return false;
+    }
+    true
+}
+
+/// Raises the error of a write when the value at `index` is a proxy.
+pub(super) fn refuse_sealed(stack: Stack<'_>, index: c_int) -> Result<(), super::stack::Raised> {
+    if unseal(stack, index) { Err(stack.fail_plain(READONLY)) } else { Ok(()) }
+}
+
+/// Pushes what `getmetatable` shows of a proxy or a string: false, and nothing pushed, for all other values.
+pub(super) fn push_shown_metatable(stack: Stack<'_>, index: c_int) -> bool {
+    if stack.kind(index) == Kind::String {
+        stack.push_address(address(&STRING_SHOWN));
+        stack.raw_get(REGISTRY);
+        return true;
+    }
+    if !unseal(stack, index) {
+        return false;
+    }
+    stack.pop(1);
+    stack.get_metatable(index);
+    stack.push_address(address(&SHOWN));
+    stack.raw_get(-2);
+    stack.remove(-2);
+    true
+}
+
+/// `__newindex` of every proxy.
+fn refuse_write(call: Call<'_>) -> Returned {
+    Err(call.stack.fail(READONLY))
+}
+
+/// `__index` of the table of globals.
+fn unknown_global(call: Call<'_>) -> Returned {
+    let stack = call.stack;
+    if stack.kind(2) != Kind::String && stack.kind(2) != Kind::Number {
+        return Err(stack.fail(b"Second argument to luaProtectedTableError must be a string or number"));
+    }
+    let name = stack.text(2).unwrap_or_default();
+    stack.push_where(1);
+    stack.push_bytes(b"Script attempted to access nonexistent global variable '");
+    stack.push_bytes(super::convert::before_nul(name));
+    stack.push_bytes(b"'");
+    stack.concat(4);
+    Err(super::stack::Raised)
+}
