@@ -1,6 +1,8 @@
 //! Every error: `Failure` is what a command answers a client with (all client-visible texts stand here),
 //! `Error` is what the Rust API returns: opaque, with predicates. Texts are those of redis-server 7.0.15.
 
+mod server;
+
 use std::borrow::Cow;
 
 /// Why a command was refused, with the text a client reads.
@@ -136,6 +138,11 @@ impl Failure {
         Failure::Bytes([b"ERR Unsupported option ", c_str(option)].concat())
     }
 
+    /// A text around a word that came from outside, shown up to its first NUL as the server does.
+    fn with_word(before: &str, word: &[u8], after: &str) -> Self {
+        Failure::Bytes([before.as_bytes(), c_str(word), after.as_bytes()].concat())
+    }
+
     /// The text as bytes, exactly as a client gets it but for the replaced line ends.
     pub fn to_bytes(&self) -> Cow<'_, [u8]> {
         match self {
@@ -172,6 +179,8 @@ enum Kind {
     WouldBlock,
     #[error("the connection is lost: the engine was told to lose requests or replies; heal() ends it")]
     ConnectionLost,
+    #[error("the session has ended, by QUIT or CLIENT KILL; open another one")]
+    Closed,
     #[error("cannot read {got} as {want}")]
     Convert { want: &'static str, got: String },
     #[error("{0}")]
@@ -188,6 +197,9 @@ impl Error {
     }
     pub(crate) fn poisoned() -> Self {
         Error(Box::new(Kind::Poisoned))
+    }
+    pub(crate) fn closed() -> Self {
+        Error(Box::new(Kind::Closed))
     }
     #[allow(dead_code, reason = "commands that wait arrive with the list and stream families")]
     pub(crate) fn would_block() -> Self {
@@ -227,6 +239,10 @@ impl Error {
     /// True when an earlier panic left the engine unusable.
     pub fn is_poisoned(&self) -> bool {
         matches!(*self.0, Kind::Poisoned)
+    }
+    /// True when the session was ended by QUIT or CLIENT KILL.
+    pub fn is_closed(&self) -> bool {
+        matches!(*self.0, Kind::Closed)
     }
     /// True when a blocking command had to wait on a clock that only the caller moves.
     pub fn is_would_block(&self) -> bool {

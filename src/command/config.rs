@@ -1,37 +1,181 @@
-//! The settings that CONFIG shows and changes, as far as the engine has what they set.
+//! The settings that CONFIG shows and changes, as far as the engine has what they set: the values, and a table of the
+//! names with what each takes. The command itself is in `commands::configuration`.
+
+use crate::util::num::{parse_i64, parse_memory};
 
 /// Settings of an engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
-    /// The longest string: proto-max-bulk-len.
-    pub proto_max_bulk_len: u64,
+    /// How long a script runs before the server answers BUSY, in milliseconds: busy-reply-threshold.
+    pub busy_reply_threshold: u64,
     /// hash-max-listpack-entries.
     pub hash_max_listpack_entries: u64,
     /// hash-max-listpack-value.
     pub hash_max_listpack_value: u64,
+    /// hll-sparse-max-bytes.
+    pub hll_sparse_max_bytes: u64,
+    /// list-compress-depth.
+    pub list_compress_depth: i64,
+    /// list-max-listpack-size: elements, or below zero a class of sizes.
+    pub list_max_listpack_size: i64,
+    /// The longest string: proto-max-bulk-len.
+    pub proto_max_bulk_len: u64,
     /// set-max-intset-entries.
     pub set_max_intset_entries: u64,
+    /// stream-node-max-bytes.
+    pub stream_node_max_bytes: u64,
+    /// stream-node-max-entries.
+    pub stream_node_max_entries: u64,
     /// zset-max-listpack-entries.
     pub zset_max_listpack_entries: u64,
     /// zset-max-listpack-value.
     pub zset_max_listpack_value: u64,
-    /// stream-node-max-entries.
-    pub stream_node_max_entries: u64,
-    /// stream-node-max-bytes.
-    pub stream_node_max_bytes: u64,
 }
 
 impl Default for Config {
     fn default() -> Self {
         Config {
-            proto_max_bulk_len: 512 * 1024 * 1024,
+            busy_reply_threshold: 5000,
             hash_max_listpack_entries: 512,
             hash_max_listpack_value: 64,
+            hll_sparse_max_bytes: 3000,
+            list_compress_depth: 0,
+            list_max_listpack_size: -2,
+            proto_max_bulk_len: 512 * 1024 * 1024,
             set_max_intset_entries: 512,
+            stream_node_max_bytes: 4096,
+            stream_node_max_entries: 100,
             zset_max_listpack_entries: 128,
             zset_max_listpack_value: 64,
-            stream_node_max_entries: 100,
-            stream_node_max_bytes: 4096,
         }
     }
+}
+
+/// One name that CONFIG knows.
+pub struct Setting {
+    /// The name in lower case; an older name of a setting is a setting of its own.
+    pub name: &'static str,
+    kind: Kind,
+}
+
+/// What a setting is.
+enum Kind {
+    /// An integer between two others.
+    Int { field: fn(&mut Config) -> &mut u64, min: u64, max: u64 },
+    /// An integer that may be negative.
+    Signed { field: fn(&mut Config) -> &mut i64, min: i64, max: i64 },
+    /// A size in bytes that may have a unit.
+    Memory { field: fn(&mut Config) -> &mut u64, min: u64, max: u64 },
+    /// The number of databases, which is fixed.
+    Databases,
+    /// What this engine never does otherwise: only this value is taken.
+    Fixed(&'static str),
+}
+
+const MOST: u64 = i64::MAX as u64;
+
+macro_rules! int {
+    ($field:ident) => {
+        Kind::Int { field: |config| &mut config.$field, min: 0, max: MOST }
+    };
+}
+macro_rules! signed {
+    ($field:ident, $min:expr) => {
+        Kind::Signed { field: |config| &mut config.$field, min: $min, max: i32::MAX as i64 }
+    };
+}
+macro_rules! memory {
+    ($field:ident, $min:expr) => {
+        Kind::Memory { field: |config| &mut config.$field, min: $min, max: MOST }
+    };
+}
+
+/// In order of name.
+static SETTINGS: &[Setting] = &[
+    Setting { name: "appendonly", kind: Kind::Fixed("no") },
+    Setting { name: "busy-reply-threshold", kind: int!(busy_reply_threshold) },
+    Setting { name: "databases", kind: Kind::Databases },
+    Setting { name: "hash-max-listpack-entries", kind: int!(hash_max_listpack_entries) },
+    Setting { name: "hash-max-listpack-value", kind: memory!(hash_max_listpack_value, 0) },
+    Setting { name: "hash-max-ziplist-entries", kind: int!(hash_max_listpack_entries) },
+    Setting { name: "hash-max-ziplist-value", kind: memory!(hash_max_listpack_value, 0) },
+    Setting { name: "hll-sparse-max-bytes", kind: memory!(hll_sparse_max_bytes, 0) },
+    Setting { name: "list-compress-depth", kind: signed!(list_compress_depth, 0) },
+    Setting { name: "list-max-listpack-size", kind: signed!(list_max_listpack_size, i32::MIN as i64) },
+    Setting { name: "list-max-ziplist-size", kind: signed!(list_max_listpack_size, i32::MIN as i64) },
+    Setting { name: "lua-time-limit", kind: int!(busy_reply_threshold) },
+    Setting { name: "proto-max-bulk-len", kind: memory!(proto_max_bulk_len, 1024 * 1024) },
+    Setting { name: "save", kind: Kind::Fixed("") },
+    Setting { name: "set-max-intset-entries", kind: int!(set_max_intset_entries) },
+    Setting { name: "stream-node-max-bytes", kind: memory!(stream_node_max_bytes, 0) },
+    Setting { name: "stream-node-max-entries", kind: int!(stream_node_max_entries) },
+    Setting { name: "zset-max-listpack-entries", kind: int!(zset_max_listpack_entries) },
+    Setting { name: "zset-max-listpack-value", kind: memory!(zset_max_listpack_value, 0) },
+    Setting { name: "zset-max-ziplist-entries", kind: int!(zset_max_listpack_entries) },
+    Setting { name: "zset-max-ziplist-value", kind: memory!(zset_max_listpack_value, 0) },
+];
+
+/// All settings, in order of name.
+pub fn settings() -> &'static [Setting] {
+    SETTINGS
+}
+
+/// The setting of this name, whatever its case.
+pub fn setting(name: &[u8]) -> Option<&'static Setting> {
+    SETTINGS.iter().find(|setting| setting.name.as_bytes().eq_ignore_ascii_case(name))
+}
+
+impl Setting {
+    /// Whether CONFIG SET takes it.
+    pub fn can_change(&self) -> bool {
+        !matches!(self.kind, Kind::Databases)
+    }
+    /// The value as CONFIG GET shows it.
+    pub fn value(&self, databases: u32, config: &Config) -> String {
+        match self.kind {
+            Kind::Int { field, .. } | Kind::Memory { field, .. } => field(&mut config.clone()).to_string(),
+            Kind::Signed { field, .. } => field(&mut config.clone()).to_string(),
+            Kind::Databases => databases.to_string(),
+            Kind::Fixed(value) => value.to_owned(),
+        }
+    }
+    /// Sets the value.
+    ///
+    /// # Errors
+    /// With the server's reason.
+    pub fn change(&self, config: &mut Config, value: &[u8]) -> Result<(), String> {
+        match self.kind {
+            Kind::Int { field, min, max } => {
+                let value = integer(value)?;
+                let fits = u64::try_from(value).ok().filter(|value| (min..=max).contains(value));
+                *field(config) = fits.ok_or_else(|| out_of_range(min, max))?;
+            }
+            Kind::Signed { field, min, max } => {
+                let value = integer(value)?;
+                *field(config) = Some(value)
+                    .filter(|value| (min..=max).contains(value))
+                    .ok_or_else(|| out_of_range(min, max))?;
+            }
+            Kind::Memory { field, min, max } => {
+                let value = parse_memory(value).ok_or("argument must be a memory value")?;
+                *field(config) = Some(value)
+                    .filter(|value| (min..=max).contains(value))
+                    .ok_or_else(|| out_of_range(min, max))?;
+            }
+            Kind::Fixed(only) if value == only.as_bytes() => {}
+            Kind::Fixed(only) => {
+                return Err(format!("moonkeep keeps no files, so the only value is '{only}'"));
+            }
+            Kind::Databases => return Err("can't set immutable config".to_owned()),
+        }
+        Ok(())
+    }
+}
+
+fn integer(value: &[u8]) -> Result<i64, String> {
+    parse_i64(value).ok_or_else(|| "argument couldn't be parsed into an integer".to_owned())
+}
+
+fn out_of_range(min: impl std::fmt::Display, max: impl std::fmt::Display) -> String {
+    format!("argument must be between {min} and {max} inclusive")
 }

@@ -24,6 +24,9 @@ use std::ops::Range;
 use std::time::Duration;
 use table::{Row, Table};
 
+/// The version of the server whose behaviour this is.
+pub const REDIS_VERSION: &str = "7.0.15";
+
 /// The words of a command; the first one is its name.
 pub type Argv<'a> = &'a [&'a [u8]];
 
@@ -108,6 +111,8 @@ pub struct State {
     pub config: Config,
     /// Counters.
     pub stats: Stats,
+    /// When the engine was made, in milliseconds.
+    pub started_at_ms: i64,
     /// All commands.
     pub table: &'static Table,
     /// What scripts call, while somebody asks for it.
@@ -125,6 +130,7 @@ impl State {
             scripts: Scripts::default(),
             config,
             stats: Stats::default(),
+            started_at_ms: 0,
             table,
             trace: None,
             rewritten: false,
@@ -170,6 +176,13 @@ impl Ctx<'_> {
     /// The protocol version of the session.
     pub fn resp(&self) -> Resp {
         self.session().resp
+    }
+    /// Ends a session: it takes no further call, and nothing of it is left but its number.
+    pub fn close_session(&mut self, id: SessionId) {
+        self.state.store.unwatch(id);
+        let session = self.state.sessions.get_mut(id);
+        session.queue = None;
+        session.closed = true;
     }
     /// The time of this unit in milliseconds.
     pub fn now_ms(&self) -> i64 {
@@ -255,7 +268,7 @@ pub fn call(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, F
         }
         Origin::Exec => run(cx, table.lookup(argv)?, argv, out),
         Origin::Client => {
-            let row = client_row(cx, table, argv).inspect_err(|_| cx.session_mut().spoil_queue())?;
+            let row = client_row(cx, table, argv).map_err(|failure| refused(cx, failure))?;
             if cx.session().queue.is_some() && !runs_in_multi(row) {
                 cx.session_mut().enqueue(argv, row.spec.flags);
                 out.status("QUEUED");
@@ -280,12 +293,33 @@ fn trace(cx: &mut Ctx<'_>, argv: Argv<'_>, result: &Result<Flow, Failure>, out: 
 }
 
 /// Checks before a client's command is run or queued; a refusal spoils an open transaction.
-fn client_row(cx: &Ctx<'_>, table: &'static Table, argv: Argv<'_>) -> Result<&'static Row, Failure> {
+fn client_row(cx: &mut Ctx<'_>, table: &'static Table, argv: Argv<'_>) -> Result<&'static Row, Failure> {
+    let now_ms = cx.now_ms();
+    let session = cx.session_mut();
+    session.used_at_ms = now_ms;
+    session.last_command = "";
     let row = table.lookup(argv)?;
+    session.last_command = row.spec.name;
     if cx.session().queue.is_some() && row.spec.has(NO_MULTI) {
-        return Err(Failure::text("ERR Command not allowed inside a transaction"));
+        return Err(Failure::NOT_IN_MULTI);
     }
     Ok(row)
+}
+
+/// A client's command was refused: an open transaction is spoiled; a refused EXEC discards it.
+#[cold]
+fn refused(cx: &mut Ctx<'_>, failure: Failure) -> Failure {
+    match failure {
+        Failure::Arity(name) if name == "exec" => {
+            cx.session_mut().queue = None;
+            cx.state.store.unwatch(cx.id);
+            Failure::exec_arity()
+        }
+        failure => {
+            cx.session_mut().spoil_queue();
+            failure
+        }
+    }
 }
 
 /// Checks before a script's command: the server has texts of its own for these.

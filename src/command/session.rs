@@ -26,6 +26,42 @@ pub struct Session {
     pub read_only: bool,
     /// When it was opened, in milliseconds.
     pub created_at_ms: i64,
+    /// When it called last, in milliseconds.
+    pub used_at_ms: i64,
+    /// The full name of the last command; empty before the first one and after an unknown one.
+    pub last_command: &'static str,
+    /// Whether its replies are sent.
+    pub replies: Replies,
+    /// CLIENT NO-EVICT is on.
+    pub no_evict: bool,
+    /// Ended by QUIT or CLIENT KILL: it takes no further call.
+    pub closed: bool,
+}
+
+/// What becomes of the replies of a client, as CLIENT REPLY sets it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Replies {
+    /// They are sent.
+    #[default]
+    On,
+    /// None is sent.
+    Off,
+    /// That of the command after this one is not sent.
+    SkipNext,
+    /// That of the running command is not sent.
+    Skip,
+}
+
+impl Replies {
+    /// The mode after a command, and whether its reply is sent.
+    pub fn after_command(self) -> (Self, bool) {
+        match self {
+            Replies::On => (Replies::On, true),
+            Replies::Off => (Replies::Off, false),
+            Replies::SkipNext => (Replies::Skip, false),
+            Replies::Skip => (Replies::On, false),
+        }
+    }
 }
 
 /// The commands between MULTI and EXEC.
@@ -74,7 +110,7 @@ impl Sessions {
     pub fn open(&mut self, now_ms: i64) -> SessionId {
         let client_id = self.next_client_id;
         self.next_client_id += 1;
-        let session = Session { client_id, created_at_ms: now_ms, ..Session::default() };
+        let session = Session { client_id, created_at_ms: now_ms, used_at_ms: now_ms, ..Session::default() };
         match self.free.pop() {
             Some(id) => {
                 self.slots[id as usize] = Some(session);
@@ -105,9 +141,12 @@ impl Sessions {
     pub fn get_mut(&mut self, id: SessionId) -> &mut Session {
         self.slots[id as usize].as_mut().expect("a client holds its session open")
     }
-    /// All clients, scripts' own session left out.
-    pub fn iter(&self) -> impl Iterator<Item = &Session> {
-        self.slots.iter().skip(1).flatten()
+    /// All clients in order of their number, scripts' own session and ended ones left out.
+    pub fn iter(&self) -> impl Iterator<Item = (SessionId, &Session)> {
+        let slots = (0..).zip(&self.slots).skip(1);
+        slots.filter_map(|(id, slot)| {
+            slot.as_ref().filter(|session| !session.closed).map(|session| (id, session))
+        })
     }
     /// How many clients there are.
     pub fn len(&self) -> usize {

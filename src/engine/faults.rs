@@ -55,7 +55,7 @@ impl Core {
         if self.loss == Some(Loss::Requests) {
             return Err(Error::connection_lost());
         }
-        self.unit(id, argv, out);
+        self.unit(id, argv, out)?;
         if self.loss == Some(Loss::Replies) {
             out.clear();
             return Err(Error::connection_lost());

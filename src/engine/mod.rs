@@ -13,6 +13,7 @@ pub use client::Client;
 pub use faults::Loss;
 pub use script::{Invocation, Script};
 
+use crate::command::session::Replies;
 use crate::command::{Argv, Ctx, Flow, Origin, State, VmCall, call};
 use crate::error::{Error, Failure};
 use crate::reply::Reply;
@@ -154,13 +155,25 @@ impl Engine {
 
 impl Core {
     /// One unit of work: time is sampled once, the command runs to its end, what it did is settled.
-    pub(crate) fn unit(&mut self, id: SessionId, argv: Argv<'_>, out: &mut Reply) {
+    pub(crate) fn unit(&mut self, id: SessionId, argv: Argv<'_>, out: &mut Reply) -> Result<(), Error> {
+        if self.state.sessions.get(id).closed {
+            return Err(Error::closed());
+        }
         self.state.store.begin_unit(self.clock.now_us());
         if !self.clock.is_manual() {
             self.state.store.expire_due(EXPIRE_PER_UNIT);
         }
         self.run(id, Origin::Client, argv, out);
+        let session = self.state.sessions.get_mut(id);
+        if session.replies != Replies::On {
+            let (replies, sent) = session.replies.after_command();
+            session.replies = replies;
+            if !sent {
+                out.clear();
+            }
+        }
         self.state.store.finish_unit();
+        Ok(())
     }
     /// Runs one command and does what its flow asks for.
     fn run(&mut self, id: SessionId, origin: Origin, argv: Argv<'_>, out: &mut Reply) {
@@ -217,7 +230,8 @@ impl Engine {
         clock: Clock,
         script_limits: Limits,
     ) -> Self {
-        let state = State::new(store, config, crate::commands::table());
+        let mut state = State::new(store, config, crate::commands::table());
+        state.started_at_ms = clock.now_ms();
         Engine {
             shared: Arc::new(Shared::new(Core {
                 state,

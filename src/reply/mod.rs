@@ -20,3 +20,13 @@ pub enum Resp {
     /// RESP3.
     V3,
 }
+
+impl Resp {
+    /// The number that HELLO takes.
+    pub const fn number(self) -> i64 {
+        match self {
+            Resp::V2 => 2,
+            Resp::V3 => 3,
+        }
+    }
+}

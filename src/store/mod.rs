@@ -61,6 +61,8 @@ pub struct Store {
     journal: Option<Journal>,
     /// Where the writes of the running script go.
     pub targets: Targets,
+    /// What the generator started from.
+    seed: u64,
     /// The one source of randomness.
     pub rng: Rng,
     /// Counters for INFO.
@@ -80,9 +82,22 @@ impl Store {
             watches: Watches::default(),
             journal: None,
             targets: Targets::All,
+            seed: rng_seed,
             rng: Rng::new(rng_seed),
             stats: StoreStats::default(),
         }
+    }
+
+    /// The seed of the generator: what names this engine follows from it.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+    /// Bytes that the keys and values take. Costs a look at each key.
+    pub fn memory_bytes(&self) -> usize {
+        let per_entry = |entry: &Entry| entry.key.heap_bytes() + entry.value.heap_bytes();
+        let per_db =
+            |keyspace: &Keyspace| keyspace.overhead_bytes() + keyspace.iter().map(per_entry).sum::<usize>();
+        self.dbs.iter().map(per_db).sum()
     }
 
     // ---- time: sampled once per unit

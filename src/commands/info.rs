@@ -1,0 +1,190 @@
+//! INFO: what the engine says about itself, in sections. Fields that only a process of its own has (CPU, resident memory,
+//! sockets) are absent; all values follow from the calls, the clock and the seed.
+
+use crate::command::args::is;
+use crate::command::spec::*;
+use crate::command::{Argv, Ctx, Flow, REDIS_VERSION};
+use crate::error::Failure;
+use crate::reply::Reply;
+use crate::util::rng::Rng;
+use std::fmt::Write;
+
+pub(crate) static SPECS: &[Spec] = &[Spec {
+    name: "info",
+    usage: "INFO [section...]",
+    summary: "Get information and statistics about the server",
+    since: "1.0.0",
+    group: Group::Server,
+    complexity: "O(1)",
+    history: &[("7.0.0", "Added support for taking multiple section arguments.")],
+    acl: acl::DANGEROUS,
+    flags: LOADING | STALE,
+    tips: &["nondeterministic_output", "request_policy:all_shards", "response_policy:special"],
+    run: info,
+    ..Spec::BASE
+}];
+
+/// A section: its name, and what writes its fields.
+type Section = (&'static str, fn(&Ctx<'_>, &mut Fields));
+
+/// In the server's order, whatever the order in which they are asked for.
+const SECTIONS: &[Section] = &[
+    ("Server", server),
+    ("Clients", clients),
+    ("Memory", memory),
+    ("Persistence", persistence),
+    ("Stats", stats),
+    ("Replication", replication),
+    ("Modules", |_, _| {}),
+    ("Cluster", cluster),
+    ("Keyspace", keyspace),
+];
+
+fn info(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
+    let wanted = &argv[1..];
+    let names_all = |word: &&[u8]| ["default", "all", "everything"].iter().any(|all| is(word, all));
+    let all = wanted.is_empty() || wanted.iter().any(names_all);
+    let mut fields = Fields::default();
+    for (name, write) in SECTIONS {
+        if all || wanted.iter().any(|word| is(word, name)) {
+            fields.section(name);
+            write(cx, &mut fields);
+        }
+    }
+    out.verbatim(*b"txt", fields.0.as_bytes());
+    Ok(Flow::Done)
+}
+
+/// The text, as it grows.
+#[derive(Default)]
+struct Fields(String);
+
+impl Fields {
+    fn section(&mut self, name: &str) {
+        let separator = if self.0.is_empty() { "" } else { "\r\n" };
+        let _ = write!(self.0, "{separator}# {name}\r\n");
+    }
+    fn add(&mut self, name: impl std::fmt::Display, value: impl std::fmt::Display) {
+        let _ = write!(self.0, "{name}:{value}\r\n");
+    }
+    /// A size, and again the way people read it.
+    fn add_bytes(&mut self, name: &str, bytes: u64) {
+        self.add(name, bytes);
+        self.add(format_args!("{name}_human"), human(bytes));
+    }
+}
+
+/// A size with the largest unit that leaves it at least 1.
+fn human(bytes: u64) -> String {
+    const UNITS: [char; 5] = ['K', 'M', 'G', 'T', 'P'];
+    let order = bytes.checked_ilog2().unwrap_or_default() as usize / 10;
+    match order.checked_sub(1).and_then(|unit| UNITS.get(unit)) {
+        Some(unit) => format!("{:.2}{unit}", bytes as f64 / (1u64 << (10 * order)) as f64),
+        None => format!("{bytes}B"),
+    }
+}
+
+/// Forty digits that name this engine: they follow from its seed, and drawing them leaves its generator alone.
+fn identity(cx: &Ctx<'_>, purpose: u64) -> String {
+    Rng::new(cx.state.store.seed() ^ purpose).hex(40)
+}
+
+fn server(cx: &Ctx<'_>, fields: &mut Fields) {
+    let now_us = cx.state.store.now_us();
+    let uptime_s = (cx.now_ms() - cx.state.started_at_ms).max(0) / 1000;
+    fields.add("redis_version", REDIS_VERSION);
+    fields.add("redis_git_sha1", "00000000");
+    fields.add("redis_git_dirty", 0);
+    fields.add("redis_mode", "standalone");
+    fields.add("moonkeep_version", env!("CARGO_PKG_VERSION"));
+    fields.add("arch_bits", usize::BITS);
+    fields.add("process_id", 0);
+    fields.add("run_id", identity(cx, RUN_ID));
+    fields.add("tcp_port", 0);
+    fields.add("server_time_usec", now_us);
+    fields.add("uptime_in_seconds", uptime_s);
+    fields.add("uptime_in_days", uptime_s / 86_400);
+    fields.add("hz", 10);
+    fields.add("configured_hz", 10);
+    fields.add("lru_clock", now_us.div_euclid(1_000_000) & 0xff_ffff);
+    fields.add("executable", "");
+    fields.add("config_file", "");
+}
+
+const RUN_ID: u64 = 0x7275_6e5f_6964;
+const REPLICATION_ID: u64 = 0x7265_706c_6964;
+
+fn clients(cx: &Ctx<'_>, fields: &mut Fields) {
+    fields.add("connected_clients", cx.state.sessions.len());
+    fields.add("cluster_connections", 0);
+    fields.add("blocked_clients", 0);
+    fields.add("tracking_clients", 0);
+    fields.add("clients_in_timeout_table", 0);
+}
+
+fn memory(cx: &Ctx<'_>, fields: &mut Fields) {
+    let used = cx.state.store.memory_bytes() as u64;
+    fields.add_bytes("used_memory", used);
+    fields.add("used_memory_dataset", used);
+    fields.add("number_of_cached_scripts", cx.state.scripts.len());
+    fields.add_bytes("maxmemory", 0);
+    fields.add("maxmemory_policy", "noeviction");
+    fields.add("lazyfree_pending_objects", 0);
+}
+
+fn persistence(_: &Ctx<'_>, fields: &mut Fields) {
+    fields.add("loading", 0);
+    fields.add("async_loading", 0);
+    fields.add("rdb_bgsave_in_progress", 0);
+    fields.add("aof_enabled", 0);
+    fields.add("aof_rewrite_in_progress", 0);
+}
+
+fn stats(cx: &Ctx<'_>, fields: &mut Fields) {
+    let (engine, store) = (&cx.state.stats, &cx.state.store.stats);
+    fields.add("total_connections_received", engine.connections);
+    fields.add("total_commands_processed", engine.commands);
+    fields.add("expired_keys", store.expired);
+    fields.add("evicted_keys", 0);
+    fields.add("keyspace_hits", store.hits);
+    fields.add("keyspace_misses", store.misses);
+    fields.add("total_error_replies", engine.errors);
+}
+
+fn replication(cx: &Ctx<'_>, fields: &mut Fields) {
+    fields.add("role", "master");
+    fields.add("connected_slaves", 0);
+    fields.add("master_failover_state", "no-failover");
+    fields.add("master_replid", identity(cx, REPLICATION_ID));
+    fields.add("master_replid2", "0".repeat(40));
+    fields.add("master_repl_offset", 0);
+    fields.add("second_repl_offset", -1);
+    fields.add("repl_backlog_active", 0);
+}
+
+fn cluster(_: &Ctx<'_>, fields: &mut Fields) {
+    fields.add("cluster_enabled", 0);
+}
+
+fn keyspace(cx: &Ctx<'_>, fields: &mut Fields) {
+    for db in 0..cx.state.store.databases() {
+        let (keys, expires) = (cx.state.store.len(db), cx.state.store.expires_len(db));
+        if keys > 0 {
+            fields.add(format_args!("db{db}"), format_args!("keys={keys},expires={expires},avg_ttl=0"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::human;
+
+    #[test]
+    fn sizes_read_as_on_the_server() {
+        let sizes = [0, 1023, 1024, 1536, 1 << 20, 3 << 30, 5 << 40, 1 << 50, 1 << 60];
+        let texts = sizes.map(human);
+        let expected =
+            ["0B", "1023B", "1.00K", "1.50K", "1.00M", "3.00G", "5.00T", "1.00P", "1152921504606846976B"];
+        assert_eq!(texts, expected);
+    }
+}

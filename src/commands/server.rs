@@ -1,0 +1,196 @@
+//! The server as a whole: FLUSHALL, FLUSHDB, SWAPDB, DBSIZE, TIME, ROLE, DEBUG. INFO is in `info`, CONFIG in
+//! `configuration`, COMMAND in `introspection`. What needs files or other processes (SAVE, REPLICAOF) is absent.
+
+use crate::command::args::is;
+use crate::command::spec::*;
+use crate::command::{Argv, Ctx, Flow, help};
+use crate::error::Failure;
+use crate::reply::Reply;
+use crate::store::Db;
+use crate::util::float::strtod;
+use crate::util::num::parse_i64;
+use std::time::Duration;
+
+pub(crate) static SPECS: &[Spec] = &[
+    Spec {
+        name: "dbsize",
+        usage: "DBSIZE",
+        summary: "Return the number of keys in the selected database",
+        since: "1.0.0",
+        group: Group::Server,
+        complexity: "O(1)",
+        acl: acl::KEYSPACE,
+        flags: READONLY | FAST,
+        tips: &["request_policy:all_shards", "response_policy:agg_sum"],
+        run: dbsize,
+        ..Spec::BASE
+    },
+    Spec {
+        name: "debug",
+        usage: "DEBUG",
+        arity: -2,
+        summary: "A container for debugging commands",
+        since: "1.0.0",
+        group: Group::Server,
+        complexity: "Depends on subcommand.",
+        flags: ADMIN | NOSCRIPT | LOADING | STALE | PROTECTED | SYSCMD,
+        run: debug,
+        ..Spec::BASE
+    },
+    Spec {
+        name: "flushall",
+        usage: "FLUSHALL async=[ASYNC@4.0.0|SYNC@6.2.0]",
+        summary: "Remove all keys from all databases",
+        since: "1.0.0",
+        group: Group::Server,
+        complexity: "O(N) where N is the total number of keys in all databases",
+        history: &[
+            ("4.0.0", "Added the `ASYNC` flushing mode modifier."),
+            ("6.2.0", "Added the `SYNC` flushing mode modifier."),
+        ],
+        acl: acl::DANGEROUS | acl::KEYSPACE,
+        flags: WRITE,
+        tips: &["request_policy:all_shards", "response_policy:all_succeeded"],
+        run: flushall,
+        ..Spec::BASE
+    },
+    Spec {
+        name: "flushdb",
+        usage: "FLUSHDB async=[ASYNC@4.0.0|SYNC@6.2.0]",
+        summary: "Remove all keys from the current database",
+        since: "1.0.0",
+        group: Group::Server,
+        complexity: "O(N) where N is the number of keys in the selected database",
+        history: &[
+            ("4.0.0", "Added the `ASYNC` flushing mode modifier."),
+            ("6.2.0", "Added the `SYNC` flushing mode modifier."),
+        ],
+        acl: acl::DANGEROUS | acl::KEYSPACE,
+        flags: WRITE,
+        tips: &["request_policy:all_shards", "response_policy:all_succeeded"],
+        run: flushdb,
+        ..Spec::BASE
+    },
+    Spec {
+        name: "role",
+        usage: "ROLE",
+        summary: "Return the role of the instance in the context of replication",
+        since: "2.8.12",
+        group: Group::Server,
+        complexity: "O(1)",
+        acl: acl::ADMIN | acl::DANGEROUS,
+        flags: NOSCRIPT | LOADING | STALE | FAST,
+        run: role,
+        ..Spec::BASE
+    },
+    Spec {
+        name: "swapdb",
+        usage: "SWAPDB index1 index2",
+        summary: "Swaps two Redis databases",
+        since: "4.0.0",
+        group: Group::Server,
+        complexity: "O(N) where N is the count of clients watching or blocking on keys from both databases.",
+        acl: acl::DANGEROUS | acl::KEYSPACE,
+        flags: WRITE | FAST,
+        run: swapdb,
+        ..Spec::BASE
+    },
+    Spec {
+        name: "time",
+        usage: "TIME",
+        summary: "Return the current server time",
+        since: "2.6.0",
+        group: Group::Server,
+        complexity: "O(1)",
+        flags: LOADING | STALE | FAST,
+        tips: &["nondeterministic_output"],
+        run: time,
+        ..Spec::BASE
+    },
+];
+
+/// ASYNC and SYNC are the same here: nothing is freed in the background.
+fn check_flush_mode(argv: Argv<'_>) -> Result<(), Failure> {
+    match argv {
+        [_] => Ok(()),
+        [_, mode] if is(mode, "async") || is(mode, "sync") => Ok(()),
+        _ => Err(Failure::Syntax),
+    }
+}
+
+fn flushall(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
+    check_flush_mode(argv)?;
+    for db in 0..cx.state.store.databases() {
+        cx.state.store.flush(db);
+    }
+    // Also when nothing was there: a replica may hold keys that are gone here.
+    cx.propagate(argv);
+    out.ok();
+    Ok(Flow::Done)
+}
+
+fn flushdb(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
+    check_flush_mode(argv)?;
+    let db = cx.db();
+    cx.state.store.flush(db);
+    cx.propagate(argv);
+    out.ok();
+    Ok(Flow::Done)
+}
+
+fn dbsize(cx: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
+    out.int(cx.state.store.len(cx.db()) as i64);
+    Ok(Flow::Done)
+}
+
+fn time(cx: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
+    let now_us = cx.state.store.now_us();
+    out.array(2);
+    out.bulk_int(now_us.div_euclid(1_000_000));
+    out.bulk_int(now_us.rem_euclid(1_000_000));
+    Ok(Flow::Done)
+}
+
+fn swapdb(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
+    let first = int32(argv[1]).ok_or(Failure::BAD_FIRST_DB)?;
+    let second = int32(argv[2]).ok_or(Failure::BAD_SECOND_DB)?;
+    let known = |index: i32| Db::try_from(index).ok().filter(|db| *db < cx.state.store.databases());
+    let (Some(first), Some(second)) = (known(first), known(second)) else {
+        return Err(Failure::DbOutOfRange);
+    };
+    if first != second {
+        cx.state.store.swap(first, second);
+    }
+    cx.propagate(argv);
+    out.ok();
+    Ok(Flow::Done)
+}
+
+fn int32(word: &[u8]) -> Option<i32> {
+    parse_i64(word).and_then(|index| i32::try_from(index).ok())
+}
+
+fn role(_: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
+    out.array(3);
+    out.bulk(b"master");
+    out.int(0);
+    out.array(0);
+    Ok(Flow::Done)
+}
+
+fn debug(_: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
+    const LINES: &[&str] = &["SLEEP <seconds>", "    Stop the server for <seconds>. Decimals allowed."];
+    match argv {
+        [_, name, seconds] if is(name, "sleep") => return Ok(Flow::Sleep(sleep_time(seconds))),
+        [_, name] if is(name, "help") => help::reply(out, "DEBUG", LINES),
+        _ => return Err(Failure::wrong_subcommand("DEBUG", argv[1])),
+    }
+    Ok(Flow::Done)
+}
+
+/// Seconds as C's `strtod` reads them, down to whole microseconds; what is no time is no sleep.
+fn sleep_time(seconds: &[u8]) -> Duration {
+    let seconds = strtod(seconds).value;
+    let longest = i64::MAX as f64 / 1e6;
+    Duration::from_micros((seconds.clamp(0.0, longest) * 1e6) as u64)
+}

@@ -1,0 +1,89 @@
+//! Error texts of the transaction, connection, client, configuration and server families.
+
+use super::Failure;
+
+macro_rules! texts {
+    ($($(#[$doc:meta])* $name:ident = $text:literal;)*) => {
+        impl Failure {
+            $($(#[$doc])* pub const $name: Failure = Failure::text($text);)*
+        }
+    };
+}
+
+texts! {
+    /// MULTI in an open transaction.
+    NESTED_MULTI = "ERR MULTI calls can not be nested";
+    /// EXEC without an open transaction.
+    EXEC_WITHOUT_MULTI = "ERR EXEC without MULTI";
+    /// DISCARD without an open transaction.
+    DISCARD_WITHOUT_MULTI = "ERR DISCARD without MULTI";
+    /// WATCH in an open transaction.
+    WATCH_IN_MULTI = "ERR WATCH inside MULTI is not allowed";
+    /// A command that may not be queued.
+    NOT_IN_MULTI = "ERR Command not allowed inside a transaction";
+    /// CLIENT LIST ID with what is no number.
+    BAD_CLIENT_ID = "ERR Invalid client ID";
+    /// CLIENT KILL ID with what names nobody.
+    BAD_KILL_ID = "ERR client-id should be greater than 0";
+    /// CLIENT KILL with an address that nobody has.
+    NO_SUCH_CLIENT = "ERR No such client";
+    /// CLIENT UNBLOCK with another reason.
+    BAD_UNBLOCK_REASON = "ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR";
+    /// CLIENT TRACKING ON, which moonkeep does not have.
+    NO_TRACKING = "ERR CLIENT TRACKING ON is not supported by moonkeep";
+    /// CLIENT CACHING by a client that does not track.
+    NOT_TRACKING = "ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled";
+    /// CLIENT PAUSE, which moonkeep does not have.
+    NO_PAUSE = "ERR CLIENT PAUSE is not supported by moonkeep";
+    /// A client name that would break CLIENT LIST.
+    BAD_CLIENT_NAME = "ERR Client names cannot contain spaces, newlines or special characters.";
+    /// AUTH with a password where none is set.
+    NO_PASSWORD = "ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?";
+    /// No such user, or not this password.
+    WRONG_PASSWORD = "WRONGPASS invalid username-password pair or user is disabled.";
+    /// HELLO with a version that is neither 2 nor 3.
+    NO_PROTOCOL = "NOPROTO unsupported protocol version";
+    /// HELLO with what is no number.
+    BAD_PROTOCOL = "ERR Protocol version is not an integer or out of range";
+    /// CONFIG REWRITE: there is no file.
+    NO_CONFIG_FILE = "ERR The server is running without a config file";
+    /// SWAPDB with what is no number.
+    BAD_FIRST_DB = "ERR invalid first DB index";
+    /// SWAPDB with what is no number.
+    BAD_SECOND_DB = "ERR invalid second DB index";
+}
+
+impl Failure {
+    /// EXEC that was refused itself: the arity is the one thing that can be wrong.
+    pub fn exec_arity() -> Self {
+        Failure::text(
+            "EXECABORT Transaction discarded because of: wrong number of arguments for 'exec' command",
+        )
+    }
+    /// HELLO with a word that is no option or lacks its argument.
+    pub fn hello_option(option: &[u8]) -> Self {
+        Failure::with_word("ERR Syntax error in HELLO option '", option, "'")
+    }
+    /// A type of clients that is none.
+    pub fn unknown_client_type(name: &[u8]) -> Self {
+        Failure::with_word("ERR Unknown client type '", name, "'")
+    }
+    /// CLIENT KILL USER with a user that does not exist.
+    pub fn no_such_user(name: &[u8]) -> Self {
+        Failure::with_word("ERR No such user '", name, "'")
+    }
+    /// CONFIG SET of a setting that does not exist.
+    pub fn unknown_setting(name: &[u8]) -> Self {
+        Failure::with_word("ERR Unknown option or number of arguments for CONFIG SET - '", name, "'")
+    }
+    /// CONFIG SET with a value that is not taken.
+    pub fn config_set(name: &[u8], why: &str) -> Self {
+        let after = format!("') - {why}");
+        Failure::with_word("ERR CONFIG SET failed (possibly related to argument '", name, &after)
+    }
+    /// A subcommand with a wrong number of arguments, where the command looks itself.
+    pub fn wrong_subcommand(container: &str, subcommand: &[u8]) -> Self {
+        let after = format!("'. Try {container} HELP.");
+        Failure::with_word("ERR unknown subcommand or wrong number of arguments for '", subcommand, &after)
+    }
+}
