@@ -26,7 +26,7 @@ fn entry(spec: &Spec) -> String {
         if flags.is_empty() { "no flags".into() } else { flags.join(", ") }
     );
     if let Some((since, replacement)) = spec.deprecated {
-        let _ = write!(text, " Deprecated since {since}: use {replacement}.");
+        let _ = write!(text, " Deprecated since {since}: use {}.", replacement.replace("`!", "`"));
     }
     text
 }
