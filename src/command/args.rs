@@ -3,6 +3,7 @@
 use super::Argv;
 use crate::error::Failure;
 use crate::util::num::parse_i64;
+use std::ops::Range;
 
 /// Walks the words of a command.
 #[derive(Debug, Clone)]
@@ -78,4 +79,21 @@ pub fn is(word: &[u8], keyword: &str) -> bool {
 #[inline]
 pub fn int(word: &[u8]) -> Result<i64, Failure> {
     parse_i64(word).ok_or(Failure::NotInteger)
+}
+
+/// A word as an integer that is not negative.
+///
+/// # Errors
+/// MustBePositive, also when it is no integer.
+pub fn positive(word: &[u8]) -> Result<i64, Failure> {
+    parse_i64(word).filter(|&value| value >= 0).ok_or(Failure::MustBePositive)
+}
+
+/// The positions from `start` to `end`, the end included; negative ones count from the end. Empty when they do not
+/// meet the `len` positions there are.
+pub fn span(start: i64, end: i64, len: usize) -> Range<usize> {
+    let len = len as i64;
+    let from = |at: i64| if at < 0 { len + at } else { at };
+    let (start, end) = (from(start).max(0), from(end).min(len - 1));
+    if start > end { 0..0 } else { start as usize..end as usize + 1 }
 }

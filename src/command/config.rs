@@ -2,6 +2,8 @@
 //! names with what each takes. The command itself is in `commands::configuration`.
 
 use crate::util::num::{parse_i64, parse_memory};
+use crate::value::packed::Limits;
+use crate::value::stream::NodeLimits;
 
 /// Settings of an engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,6 +49,30 @@ impl Default for Config {
             stream_node_max_entries: 100,
             zset_max_listpack_entries: 128,
             zset_max_listpack_value: 64,
+        }
+    }
+}
+
+impl Config {
+    /// When a hash becomes large.
+    pub fn hash_limits(&self) -> Limits {
+        Limits {
+            max_entries: self.hash_max_listpack_entries as usize,
+            max_value: self.hash_max_listpack_value as usize,
+        }
+    }
+    /// When a sorted set becomes large.
+    pub fn zset_limits(&self) -> Limits {
+        Limits {
+            max_entries: self.zset_max_listpack_entries as usize,
+            max_value: self.zset_max_listpack_value as usize,
+        }
+    }
+    /// When a block of a stream is full.
+    pub fn stream_limits(&self) -> NodeLimits {
+        NodeLimits {
+            max_bytes: self.stream_node_max_bytes as usize,
+            max_entries: self.stream_node_max_entries as usize,
         }
     }
 }

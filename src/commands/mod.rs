@@ -1,17 +1,21 @@
 //! The commands, one file per family: the rows on top, the handlers below. HINCRBY is in `hashes`, EXPIRE in `expiry`.
 
+mod bitmaps;
 mod client;
 mod configuration;
 mod connection;
 mod expiry;
+mod hashes;
 mod info;
 mod introspection;
 mod keys;
 mod lcs;
+mod lists;
 mod object;
 mod scan;
 mod scripting;
 mod server;
+mod sets;
 mod string_numbers;
 mod string_options;
 mod strings;
@@ -24,19 +28,23 @@ use std::sync::LazyLock;
 pub fn table() -> &'static Table {
     static TABLE: LazyLock<Table> = LazyLock::new(|| {
         Table::new(&[
+            bitmaps::SPECS,
             client::SPECS,
             configuration::SPECS,
             connection::SPECS,
             expiry::SPECS,
+            hashes::SPECS,
             info::SPECS,
             introspection::SPECS,
             keys::SPECS,
             lcs::SPECS,
+            lists::SPECS,
             object::SPECS,
             scan::SPECS,
-            server::SPECS,
-            string_numbers::SPECS,
             scripting::SPECS,
+            server::SPECS,
+            sets::SPECS,
+            string_numbers::SPECS,
             strings::SPECS,
             transactions::SPECS,
         ])

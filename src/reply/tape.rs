@@ -107,6 +107,13 @@ impl Reply {
     pub fn bulk(&mut self, bytes: &[u8]) {
         self.bytes(Kind::Bulk, bytes);
     }
+    /// A bulk string, or a null.
+    pub fn bulk_or_nil(&mut self, bytes: Option<&[u8]>) {
+        match bytes {
+            Some(bytes) => self.bulk(bytes),
+            None => self.nil(),
+        }
+    }
     /// A bulk string with the decimal text of an integer.
     pub fn bulk_int(&mut self, value: i64) {
         self.bytes(Kind::Bulk, itoa::Buffer::new().format(value).as_bytes());

@@ -55,6 +55,17 @@ impl<'a> Edit<'a> {
         self.new = false;
         self.store.touch_slot(self.db, self.slot, event);
     }
+    /// Notes that so many elements went: nothing when none did; the key goes too when it holds no more.
+    pub fn commit_removal(mut self, removed: usize, event: Event) {
+        if removed == 0 {
+            self.unchanged();
+        } else if self.value().is_empty() {
+            self.notify(event);
+            self.remove(Event::generic("del"));
+        } else {
+            self.commit(event);
+        }
+    }
     /// Ends without a change.
     pub fn unchanged(mut self) {
         self.open = false;

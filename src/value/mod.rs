@@ -37,6 +37,16 @@ pub enum Value {
 const _: () = assert!(size_of::<Value>() == 24, "an entry of the keyspace stays one cache line");
 
 impl Value {
+    /// Whether this is a container that has lost its last element; such a key goes. Streams stay.
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Value::String(_) | Value::Stream(_) => false,
+            Value::List(list) => list.is_empty(),
+            Value::Set(set) => set.is_empty(),
+            Value::Hash(hash) => hash.is_empty(),
+            Value::ZSet(zset) => zset.is_empty(),
+        }
+    }
     /// What TYPE says.
     pub fn type_name(&self) -> &'static str {
         match self {

@@ -1,0 +1,214 @@
+//! Bitmaps: single bits of strings. Strings as a whole are in `strings`.
+
+use crate::command::args::{int, is};
+use crate::command::spec::*;
+use crate::command::{Argv, Ctx, Flow};
+use crate::error::Failure;
+use crate::reply::Reply;
+use crate::store::Event;
+use crate::value::{Str, Value};
+use std::ops::Range;
+
+pub(crate) static SPECS: &[Spec] = &[
+    Spec {
+        name: "bitcount",
+        usage: "BITCOUNT key index=[start end index_unit=[BYTE|BIT]@7.0.0]",
+        summary: "Count set bits in a string",
+        since: "2.6.0",
+        group: Group::Bitmap,
+        complexity: "O(N)",
+        history: &[("7.0.0", "Added the `BYTE|BIT` option.")],
+        flags: READONLY,
+        keys: &[at(1, RO | ACCESS)],
+        run: bitcount,
+        ..Spec::BASE
+    },
+    Spec {
+        name: "bitpos",
+        usage: "BITPOS key bit index=[start end_index=[end index_unit=[BYTE|BIT]@7.0.0]]",
+        summary: "Find first bit set or clear in a string",
+        since: "2.8.7",
+        group: Group::Bitmap,
+        complexity: "O(N)",
+        history: &[("7.0.0", "Added the `BYTE|BIT` option.")],
+        flags: READONLY,
+        keys: &[at(1, RO | ACCESS)],
+        run: bitpos,
+        ..Spec::BASE
+    },
+    Spec {
+        name: "getbit",
+        usage: "GETBIT key offset",
+        summary: "Returns the bit value at offset in the string value stored at key",
+        since: "2.2.0",
+        group: Group::Bitmap,
+        complexity: "O(1)",
+        flags: READONLY | FAST,
+        keys: &[at(1, RO | ACCESS)],
+        run: getbit,
+        ..Spec::BASE
+    },
+    Spec {
+        name: "setbit",
+        usage: "SETBIT key offset value<integer>",
+        summary: "Sets or clears the bit at offset in the string value stored at key",
+        since: "2.2.0",
+        group: Group::Bitmap,
+        complexity: "O(1)",
+        flags: WRITE | DENYOOM,
+        keys: &[at(1, RW | ACCESS | UPDATE)],
+        run: setbit,
+        ..Spec::BASE
+    },
+];
+
+/// The position of a bit, limited as the length of a string is.
+fn bit_offset(cx: &Ctx<'_>, word: &[u8]) -> Result<usize, Failure> {
+    let limit = cx.state.config.proto_max_bulk_len;
+    let offset = int(word).ok().and_then(|offset| usize::try_from(offset).ok());
+    offset
+        .filter(|offset| ((offset >> 3) as u64) < limit)
+        .ok_or(Failure::text("ERR bit offset is not an integer or out of range"))
+}
+
+/// The mask of a bit within its byte; the first bit is the highest.
+fn mask(offset: usize) -> u8 {
+    0x80 >> (offset & 7)
+}
+
+fn setbit(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
+    let offset = bit_offset(cx, argv[2])?;
+    let on = match int(argv[3]) {
+        Ok(bit @ (0 | 1)) => bit == 1,
+        _ => return Err(Failure::text("ERR bit is not an integer or out of range")),
+    };
+    let mut edit = cx.edit_or(argv[1], || Value::String(Str::text(b"")));
+    edit.value().as_string()?;
+    let bytes = edit.value_mut().as_string_mut()?.make_growable();
+    let (byte, mask) = (offset >> 3, mask(offset));
+    let grows = bytes.len() <= byte;
+    if grows {
+        bytes.resize(byte + 1, 0);
+    }
+    let was_on = bytes[byte] & mask != 0;
+    if on {
+        bytes[byte] |= mask;
+    } else {
+        bytes[byte] &= !mask;
+    }
+    if grows || was_on != on {
+        edit.commit(Event::string("setbit"));
+    } else {
+        edit.unchanged();
+    }
+    out.int(i64::from(was_on));
+    Ok(Flow::Done)
+}
+
+fn getbit(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
+    let offset = bit_offset(cx, argv[2])?;
+    let on = match cx.read(argv[1]) {
+        Some(entry) => {
+            let mut text = entry.value().as_string()?.bytes();
+            text.as_bytes().get(offset >> 3).is_some_and(|byte| byte & mask(offset) != 0)
+        }
+        None => false,
+    };
+    out.int(i64::from(on));
+    Ok(Flow::Done)
+}
+
+/// Whether positions count bits (BIT) or bytes (BYTE, and without the word).
+fn counts_bits(unit: Option<&&[u8]>) -> Result<bool, Failure> {
+    match unit {
+        Some(word) if is(word, "BIT") => Ok(true),
+        Some(word) if !is(word, "BYTE") => Err(Failure::Syntax),
+        _ => Ok(false),
+    }
+}
+
+/// The bits from position `start` to position `end`, the end included; negative ones count from the end.
+fn bit_range(start: i64, end: i64, bits: bool, len: usize) -> Range<usize> {
+    let scale = if bits { 1 } else { 8 };
+    let total = (len * 8 / scale) as i64;
+    let from = |at: i64| if at < 0 { total.saturating_add(at).max(0) } else { at };
+    let (start, end) = (from(start), from(end).min(total - 1));
+    if start > end { 0..0 } else { start as usize * scale..(end as usize + 1) * scale }
+}
+
+fn bitcount(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
+    let Some(entry) = cx.read(argv[1]) else {
+        out.int(0);
+        return Ok(Flow::Done);
+    };
+    let mut text = entry.value().as_string()?.bytes();
+    let bytes = text.as_bytes();
+    let range = match argv {
+        [_, _] => 0..bytes.len() * 8,
+        [_, _, start, end, unit @ ..] if unit.len() <= 1 => {
+            let (start, end) = (int(start)?, int(end)?);
+            if start < 0 && end < 0 && start > end {
+                0..0
+            } else {
+                bit_range(start, end, counts_bits(unit.first())?, bytes.len())
+            }
+        }
+        _ => return Err(Failure::Syntax),
+    };
+    out.int(count_ones(bytes, range) as i64);
+    Ok(Flow::Done)
+}
+
+fn count_ones(bytes: &[u8], range: Range<usize>) -> usize {
+    let ones = |bytes: &[u8]| bytes.iter().map(|byte| byte.count_ones() as usize).sum::<usize>();
+    let up_to = |bit: usize| {
+        let part = bytes.get(bit >> 3).map_or(0, |byte| (byte & !(0xFF >> (bit & 7))).count_ones() as usize);
+        (bit >> 3, part)
+    };
+    let ((first, before), (last, after)) = (up_to(range.start), up_to(range.end));
+    ones(&bytes[first..last]) + after - before
+}
+
+fn bitpos(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
+    let on = match int(argv[2])? {
+        0 => false,
+        1 => true,
+        _ => return Err(Failure::text("ERR The bit argument must be 1 or 0.")),
+    };
+    let Some(entry) = cx.read(argv[1]) else {
+        out.int(if on { -1 } else { 0 });
+        return Ok(Flow::Done);
+    };
+    let mut text = entry.value().as_string()?.bytes();
+    let bytes = text.as_bytes();
+    let range = match argv[3..] {
+        [] => bit_range(0, -1, false, bytes.len()),
+        [start] => bit_range(int(start)?, -1, false, bytes.len()),
+        [start, end, ref unit @ ..] if unit.len() <= 1 => {
+            let start = int(start)?;
+            let bits = counts_bits(unit.first())?;
+            bit_range(start, int(end)?, bits, bytes.len())
+        }
+        _ => return Err(Failure::Syntax),
+    };
+    // Behind a string without an explicit end there are zeros only.
+    let behind = if !on && argv.len() < 5 && !range.is_empty() { range.end as i64 } else { -1 };
+    out.int(find_bit(bytes, range, on).map_or(behind, |at| at as i64));
+    Ok(Flow::Done)
+}
+
+fn find_bit(bytes: &[u8], range: Range<usize>, on: bool) -> Option<usize> {
+    let skip = if on { 0 } else { 0xFF };
+    let mut at = range.start;
+    while at < range.end {
+        let byte = *bytes.get(at >> 3)?;
+        if byte == skip && at & 7 == 0 {
+            at += 8;
+        } else if (byte & mask(at) != 0) == on {
+            return Some(at);
+        } else {
+            at += 1;
+        }
+    }
+    None
+}
