@@ -1,7 +1,7 @@
 //! `CountedTree`: the order of a large sorted set, as a B+tree that knows how many entries are under each child.
-//! It is a sequence by index (rank): insert, remove, read and search take logarithmic time, and walking from any
-//! rank in both directions is a walk along linked leaves. What the order means is the caller's business
-//! (`value::zset`): the tree only asks "is this entry before what you look for?".
+//! Insertion, removal, reading by rank and search take logarithmic time, and walking from any rank in both directions
+//! is a walk along linked leaves. What the order means is the caller's business (`value::zset`): the tree only asks
+//! "is this entry before what you look for?", and expects a yes for a prefix of its entries only.
 //! Nodes live in two vectors and name each other by number, so that a clone is a copy of two blocks of memory.
 
 use std::ops::Range;
@@ -146,7 +146,7 @@ impl<T> Arena<T> {
     }
 }
 
-/// A sequence of entries with logarithmic access by index.
+/// Entries in an order, with logarithmic access by rank.
 #[derive(Clone)]
 pub struct CountedTree {
     leaves: Arena<Leaf>,
@@ -182,8 +182,7 @@ impl CountedTree {
         let (mut node, mut rank) = (self.root, 0);
         for _ in 0..self.height {
             let children = self.inners.get(node).as_slice();
-            let passed = children.partition_point(|child| before(child.first.score, child.first.id));
-            let chosen = passed.saturating_sub(1);
+            let chosen = choose_child(children, &before);
             rank += count_all(&children[..chosen]);
             node = children[chosen].node;
         }
@@ -197,27 +196,15 @@ impl CountedTree {
         Some(self.leaves.get(leaf).entries.items[index])
     }
 
-    /// Puts another entry in the place of the one at a rank.
-    pub fn set(&mut self, rank: usize, entry: Entry) {
-        let (mut node, mut rest) = (self.root, rank);
-        for _ in 0..self.height {
-            let inner = self.inners.get_mut(node);
-            let index;
-            (index, rest) = find_child(inner.as_slice(), rest);
-            let child = &mut inner.items[index];
-            if rest == 0 {
-                child.first = entry;
-            }
-            node = child.node;
-        }
-        self.leaves.get_mut(node).entries.items[rest] = entry;
+    /// Puts another entry in the place of the last one that satisfies `through`.
+    pub fn replace(&mut self, through: impl Fn(f64, u32) -> bool, entry: Entry) {
+        self.replace_under(self.root, self.height, &through, entry);
     }
 
-    /// Inserts an entry so that it has this rank.
-    pub fn insert(&mut self, rank: usize, entry: Entry) {
-        debug_assert!(rank <= self.len);
+    /// Inserts an entry behind those that satisfy `before`.
+    pub fn insert(&mut self, before: impl Fn(f64, u32) -> bool, entry: Entry) {
         self.len += 1;
-        if let Some(right) = self.insert_under(self.root, self.height, rank, entry) {
+        if let Some(right) = self.insert_under(self.root, self.height, &before, entry) {
             let count = self.len - right.count as usize;
             let left =
                 Child { node: self.root, count: count as u32, first: self.first_of(self.root, self.height) };
@@ -226,12 +213,9 @@ impl CountedTree {
         }
     }
 
-    /// Removes the entry at a rank.
-    pub fn remove(&mut self, rank: usize) -> Option<Entry> {
-        if rank >= self.len {
-            return None;
-        }
-        let entry = self.remove_under(self.root, self.height, rank);
+    /// Removes the last of the entries that satisfy `through`.
+    pub fn remove(&mut self, through: impl Fn(f64, u32) -> bool) -> Option<Entry> {
+        let entry = self.remove_under(self.root, self.height, &through)?;
         self.len -= 1;
         if self.len == 0 {
             *self = CountedTree::default();
@@ -294,17 +278,37 @@ impl CountedTree {
         }
     }
 
-    /// Returns the new right neighbour when the node was split.
-    fn insert_under(&mut self, node: u32, height: u32, rank: usize, entry: Entry) -> Option<Child> {
+    fn replace_under(&mut self, node: u32, height: u32, through: &impl Fn(f64, u32) -> bool, entry: Entry) {
         if height == 0 {
-            return self.insert_in_leaf(node, rank, entry);
+            let entries = &mut self.leaves.get_mut(node).entries;
+            let passed = entries.as_slice().partition_point(|entry| through(entry.score, entry.id));
+            if let Some(index) = passed.checked_sub(1) {
+                entries.items[index] = entry;
+            }
+            return;
         }
         let children = self.inners.get(node).as_slice();
-        // At a border the entry goes to the end of the left child: `rank - 1` is in that child.
-        let (index, before) = find_child(children, rank.saturating_sub(1));
-        let rest = if rank == 0 { 0 } else { before + 1 };
+        let index = choose_child(children, through);
         let child = children[index].node;
-        let split = self.insert_under(child, height - 1, rest, entry);
+        self.replace_under(child, height - 1, through, entry);
+        self.inners.get_mut(node).items[index].first = self.first_of(child, height - 1);
+    }
+
+    /// Returns the new right neighbour when the node was split.
+    fn insert_under(
+        &mut self,
+        node: u32,
+        height: u32,
+        before: &impl Fn(f64, u32) -> bool,
+        entry: Entry,
+    ) -> Option<Child> {
+        if height == 0 {
+            return self.insert_in_leaf(node, before, entry);
+        }
+        let children = self.inners.get(node).as_slice();
+        let index = choose_child(children, before);
+        let child = children[index].node;
+        let split = self.insert_under(child, height - 1, before, entry);
         let first = self.first_of(child, height - 1);
         let known = &mut self.inners.get_mut(node).items[index];
         known.first = first;
@@ -314,8 +318,14 @@ impl CountedTree {
         self.insert_child(node, index + 1, right)
     }
 
-    fn insert_in_leaf(&mut self, node: u32, index: usize, entry: Entry) -> Option<Child> {
+    fn insert_in_leaf(
+        &mut self,
+        node: u32,
+        before: &impl Fn(f64, u32) -> bool,
+        entry: Entry,
+    ) -> Option<Child> {
         let leaf = self.leaves.get_mut(node);
+        let index = leaf.entries.as_slice().partition_point(|entry| before(entry.score, entry.id));
         if leaf.entries.len() < CAPACITY {
             leaf.entries.insert(index, entry);
             return None;
@@ -341,25 +351,28 @@ impl CountedTree {
         Some(Child { node: self.inners.add(right), count, first })
     }
 
-    fn remove_under(&mut self, node: u32, height: u32, rank: usize) -> Entry {
+    fn remove_under(&mut self, node: u32, height: u32, through: &impl Fn(f64, u32) -> bool) -> Option<Entry> {
         if height == 0 {
-            return self.leaves.get_mut(node).entries.remove(rank);
+            let entries = &mut self.leaves.get_mut(node).entries;
+            let passed = entries.as_slice().partition_point(|entry| through(entry.score, entry.id));
+            return Some(entries.remove(passed.checked_sub(1)?));
         }
-        let (index, rest) = find_child(self.inners.get(node).as_slice(), rank);
-        let child = self.inners.get(node).items[index].node;
-        let entry = self.remove_under(child, height - 1, rest);
+        let children = self.inners.get(node).as_slice();
+        let index = choose_child(children, through);
+        let child = children[index].node;
+        let entry = self.remove_under(child, height - 1, through)?;
         let inner = self.inners.get_mut(node);
         inner.items[index].count -= 1;
         if inner.items[index].count == 0 {
             inner.remove(index);
             self.free(child, height - 1);
-            return entry;
+            return Some(entry);
         }
         self.inners.get_mut(node).items[index].first = self.first_of(child, height - 1);
         if self.len_of(child, height - 1) < MINIMUM {
             self.rebalance(node, index, height - 1);
         }
-        entry
+        Some(entry)
     }
 
     /// Merges the child at `index` with a neighbour, or fills it up from there.
@@ -423,7 +436,7 @@ impl CountedTree {
     fn rebuild(&mut self) {
         let mut tree = CountedTree::default();
         for entry in self.range(0..self.len) {
-            tree.insert(tree.len, entry);
+            tree.insert(|_, _| true, entry);
         }
         *self = tree;
     }
@@ -431,6 +444,12 @@ impl CountedTree {
 
 fn count_all(children: &[Child]) -> usize {
     children.iter().map(|child| child.count as usize).sum()
+}
+
+/// The child that holds the last entry that passes, or else the first child.
+#[inline]
+fn choose_child(children: &[Child], passes: &impl Fn(f64, u32) -> bool) -> usize {
+    children.partition_point(|child| passes(child.first.score, child.first.id)).saturating_sub(1)
 }
 
 /// The child that holds the entry at a rank, and the entry's rank in there.
@@ -494,85 +513,112 @@ mod tests {
 
     use super::*;
 
-    fn entry(id: u32) -> Entry {
-        Entry { score: f64::from(id), id }
+    /// A tree of numbers in ascending order, which are scores and IDs alike.
+    #[derive(Default)]
+    struct Numbers(CountedTree);
+
+    impl Numbers {
+        fn insert(&mut self, id: u32) {
+            self.0.insert(|_, other| other < id, Entry { score: f64::from(id), id });
+        }
+
+        fn remove(&mut self, id: u32) {
+            let removed = self.0.remove(|_, other| other <= id);
+            assert_eq!(removed.map(|entry| entry.id), Some(id));
+        }
+
+        fn ids(&self) -> Vec<u32> {
+            self.0.range(0..self.0.len()).map(|entry| entry.id).collect()
+        }
     }
 
-    fn ids(tree: &CountedTree) -> Vec<u32> {
-        tree.range(0..tree.len()).map(|entry| entry.id).collect()
+    fn random(bound: usize) -> impl FnMut() -> u32 {
+        let mut state = 1_u64;
+        move || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            ((state >> 33) as usize % bound) as u32
+        }
     }
 
     #[test]
     fn ascending_insertion_fills_the_leaves() {
-        let mut tree = CountedTree::default();
-        (0..64_000).for_each(|id| tree.insert(id as usize, entry(id)));
-        assert_eq!((tree.leaves.nodes.len(), tree.height), (1000, 2));
-        assert_eq!(ids(&tree), (0..64_000).collect::<Vec<_>>());
-        assert_eq!(tree.partition_point(|score, _| score < 12345.5), 12346);
-        assert_eq!(tree.partition_point(|_, _| true), 64_000);
-        assert_eq!(tree.partition_point(|_, _| false), 0);
+        let mut tree = Numbers::default();
+        (0..64_000).for_each(|id| tree.insert(id));
+        assert_eq!((tree.0.leaves.nodes.len(), tree.0.height), (1000, 2));
+        assert_eq!(tree.ids(), (0..64_000).collect::<Vec<_>>());
+        assert_eq!(tree.0.partition_point(|score, _| score < 12345.5), 12346);
+        assert_eq!(tree.0.partition_point(|_, _| true), 64_000);
+        assert_eq!(tree.0.partition_point(|_, _| false), 0);
+        assert_eq!(tree.0.remove(|_, _| false), None);
     }
 
     #[test]
     fn a_large_tree_survives_insertion_and_removal_everywhere() {
-        let (mut tree, mut model, mut random) = (CountedTree::default(), Vec::new(), 1_u64);
-        let mut next = |bound: usize| {
-            random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (random >> 33) as usize % bound
-        };
-        for id in 0..20_000 {
-            let rank = next(model.len() + 1);
-            tree.insert(rank, entry(id));
-            model.insert(rank, id);
+        let (mut tree, mut model, mut next) =
+            (Numbers::default(), std::collections::BTreeSet::new(), random(1 << 20));
+        while model.len() < 20_000 {
+            let id = next();
+            if model.insert(id) {
+                tree.insert(id);
+            }
         }
-        assert_eq!(ids(&tree), model);
-        for _ in 0..19_900 {
-            let rank = next(model.len());
-            assert_eq!(tree.remove(rank).map(|entry| entry.id), Some(model.remove(rank)));
+        assert_eq!(tree.ids(), model.iter().copied().collect::<Vec<_>>());
+        while model.len() > 100 {
+            let id = next();
+            let id = model.range(id..).next().or(model.first()).copied().unwrap_or(0);
+            tree.remove(id);
+            model.remove(&id);
         }
-        assert_eq!(ids(&tree), model);
-        assert!(tree.heap_bytes() < 64 * 1024, "{}", tree.heap_bytes());
-        let backwards: Vec<u32> = tree.range(3..90).rev().map(|entry| entry.id).collect();
-        assert_eq!(backwards, model[3..90].iter().rev().copied().collect::<Vec<_>>());
+        assert_eq!(tree.ids(), model.iter().copied().collect::<Vec<_>>());
+        assert!(tree.0.heap_bytes() < 64 * 1024, "{}", tree.0.heap_bytes());
     }
 
     proptest! {
         #[test]
-        fn it_behaves_like_a_vec(
+        fn it_behaves_like_a_sorted_vector(
             start in 0..700_u32,
-            steps in prop::collection::vec((0..4_u8, any::<u16>()), 0..400),
+            steps in prop::collection::vec((0..4_u8, 0..2000_u32), 0..400),
         ) {
-            let (mut tree, mut model) = (CountedTree::default(), Vec::new());
-            for id in 0..start {
-                tree.insert(0, entry(id));
-                model.insert(0, id);
+            let (mut tree, mut model) = (Numbers::default(), Vec::new());
+            for id in (0..start).rev() {
+                tree.insert(3 * id + 1);
+                model.insert(0, 3 * id + 1);
             }
-            for (number, (step, pick)) in steps.into_iter().enumerate() {
-                let (id, rank) = (start + number as u32, usize::from(pick) % (model.len() + 1));
-                match step {
-                    0 => { tree.insert(rank, entry(id)); model.insert(rank, id); }
-                    1 if rank < model.len() => { tree.set(rank, entry(id)); model[rank] = id; }
-                    // Runs of removals empty whole leaves.
-                    _ => for _ in 0..20 {
-                        let removed = tree.remove(rank).map(|entry| entry.id);
-                        prop_assert_eq!(removed, (rank < model.len()).then(|| model.remove(rank)));
+            for (step, id) in steps {
+                match (step, model.binary_search(&id)) {
+                    (0, Err(rank)) => { tree.insert(id); model.insert(rank, id); }
+                    // Another number in the same place.
+                    (1, Ok(rank)) if !model.contains(&(id + 1)) => {
+                        tree.0.replace(|_, other| other <= id, Entry { score: f64::from(id + 1), id: id + 1 });
+                        model[rank] = id + 1;
                     }
+                    // Runs of removals empty whole leaves.
+                    (2.., Ok(rank) | Err(rank)) => {
+                        for id in model.drain(rank..model.len().min(rank + 30)) {
+                            tree.remove(id);
+                        }
+                    }
+                    _ => {}
                 }
-                prop_assert_eq!(tree.get(rank).map(|entry| entry.id), model.get(rank).copied());
+                prop_assert_eq!(tree.0.len(), model.len());
             }
-            prop_assert_eq!(ids(&tree), model.clone());
-            for rank in 0..model.len() {
-                let position = tree.partition_point(|_, id| model[..rank].contains(&id));
-                prop_assert_eq!(position, rank);
+            prop_assert_eq!(tree.ids(), model.clone());
+            for (rank, id) in model.iter().enumerate() {
+                prop_assert_eq!(tree.0.partition_point(|_, other| other < *id), rank);
+                prop_assert_eq!(tree.0.get(rank).map(|entry| entry.id), Some(*id));
             }
-            let mut both = tree.range(0..tree.len());
+            prop_assert_eq!(tree.0.get(model.len()), None);
+            let mut both = tree.0.range(0..tree.0.len());
             let (mut front, mut back) = (Vec::new(), Vec::new());
             while let Some(entry) = both.next() {
                 front.push(entry.id);
                 back.extend(both.next_back().map(|entry| entry.id));
             }
             front.extend(back.iter().rev());
-            prop_assert_eq!(front, model);
+            prop_assert_eq!(front, model.clone());
+            let third = model.len() / 3;
+            let backwards: Vec<u32> = tree.0.range(third..2 * third).rev().map(|entry| entry.id).collect();
+            prop_assert_eq!(backwards, model[third..2 * third].iter().rev().copied().collect::<Vec<_>>());
         }
     }
 }

@@ -251,7 +251,7 @@ impl Stream {
 
     /// The entry with this ID.
     pub fn get(&self, id: StreamId) -> Option<Entry<'_>> {
-        self.range(id, id).next()
+        self.blocks.get(self.block_of(id)?)?.get(id)
     }
 
     /// All entries, from both ends.

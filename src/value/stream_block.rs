@@ -106,7 +106,7 @@ impl Block {
     /// The position of the first entry with this ID or a higher one.
     pub(super) fn seek(&self, id: StreamId) -> Position {
         let mut at = self.entries.start();
-        while at != self.entries.end() && self.decode(self.entries.get(at)).id < id {
+        while at != self.entries.end() && self.id_of(self.entries.get(at)) < id {
             at = self.entries.next(at);
         }
         at
@@ -117,7 +117,7 @@ impl Block {
         let mut at = self.entries.end();
         while at != self.entries.start() {
             let before = self.entries.previous(at);
-            if self.decode(self.entries.get(before)).id <= id {
+            if self.id_of(self.entries.get(before)) <= id {
                 break;
             }
             at = before;
@@ -125,10 +125,15 @@ impl Block {
         at
     }
 
+    /// The entry with this ID.
+    pub(super) fn get(&self, id: StreamId) -> Option<Entry<'_>> {
+        self.find(id).map(|at| self.decode(self.entries.get(at)))
+    }
+
     /// The position of the entry with this ID.
     pub(super) fn find(&self, id: StreamId) -> Option<Position> {
         let at = self.seek(id);
-        (at != self.entries.end() && self.decode(self.entries.get(at)).id == id).then_some(at)
+        (at != self.entries.end() && self.id_of(self.entries.get(at)) == id).then_some(at)
     }
 
     /// The stored entries between two positions, from both ends; the first and the last when None.
@@ -141,11 +146,22 @@ impl Block {
     #[inline]
     pub(super) fn decode<'a>(&'a self, item: &'a [u8]) -> Entry<'a> {
         let (same, mut rest) = item.split_first().map_or((false, item), |(flag, rest)| (*flag == 1, rest));
-        let ms = self.first.ms.wrapping_add(read_varint(&mut rest));
-        let seq = self.first.seq.wrapping_add(unzigzag(read_varint(&mut rest)));
+        let id = self.read_id(&mut rest);
         let field_count = if same { self.names.len() } else { read_varint(&mut rest) as usize };
         let names = same.then(|| self.names.iter());
-        Entry { id: StreamId { ms, seq }, field_count, names, rest }
+        Entry { id, field_count, names, rest }
+    }
+
+    #[inline]
+    fn read_id(&self, rest: &mut &[u8]) -> StreamId {
+        let ms = self.first.ms.wrapping_add(read_varint(rest));
+        let seq = self.first.seq.wrapping_add(unzigzag(read_varint(rest)));
+        StreamId { ms, seq }
+    }
+
+    #[inline]
+    fn id_of(&self, item: &[u8]) -> StreamId {
+        self.read_id(&mut item.get(1..).unwrap_or(&[]))
     }
 
     /// About how many bytes the block takes up.

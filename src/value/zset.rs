@@ -310,62 +310,63 @@ impl Indexed {
         match self.members.find(member) {
             Ok(place) => self.set_score(place, score),
             Err(hash) => {
-                let rank = self.rank_of(score, member);
                 let id = self.members.push(hash, Member { name: Bytes::from(member), score });
-                self.order.insert(rank, Entry { score, id });
+                self.insert_in_order(id, score);
                 Change::Added
             }
         }
     }
 
     fn set_score(&mut self, place: u32, score: f64) -> Change {
-        let Some(Member { name, score: old }) = self.members.at(place).cloned() else {
-            return Change::Unchanged;
-        };
-        if old == score {
+        if self.members.at(place).is_none_or(|member| member.score == score) {
             return Change::Unchanged;
         }
-        let rank = self.rank_of(old, &name);
-        let target = self.rank_of(score, &name);
-        // Ranks above the old one go down by one when it leaves.
-        let target = if target > rank { target - 1 } else { target };
-        let entry = Entry { score, id: place };
-        if target == rank {
-            self.order.set(rank, entry);
-        } else {
-            self.order.remove(rank);
-            self.order.insert(target, entry);
-        }
+        self.remove_from_order(place);
         self.members.update(place, |member| member.score = score);
+        self.insert_in_order(place, score);
         Change::Updated
     }
 
     fn remove(&mut self, member: &[u8]) -> Option<f64> {
         let place = self.members.find(member).ok()?;
-        let score = self.members.at(place)?.score;
-        let rank = self.rank_of(score, member);
-        self.remove_both(rank, place);
-        Some(score)
+        self.remove_place(place)
     }
 
     fn remove_at(&mut self, rank: usize) {
         if let Some(entry) = self.order.get(rank) {
-            self.remove_both(rank, entry.id);
+            self.remove_place(entry.id);
         }
     }
 
-    /// Removes the member at a rank and a place; the last member of the table moves to that place.
-    fn remove_both(&mut self, rank: usize, place: u32) {
-        self.order.remove(rank);
-        let last = self.members.len() as u32 - 1;
+    /// Removes the member at a place; the last member of the table moves there.
+    fn remove_place(&mut self, place: u32) -> Option<f64> {
+        self.remove_from_order(place);
+        let last = (self.members.len() as u32).checked_sub(1)?;
+        let members = self.members.items();
         if place != last
-            && let Some(Member { name, score }) = self.members.at(last)
+            && let Some(moved) = members.get(last as usize)
         {
-            let rank = self.rank_of(*score, name);
-            let score = *score;
-            self.order.set(rank, Entry { score, id: place });
+            let entry = Entry { score: moved.score, id: place };
+            self.order.replace(through(members, moved), entry);
         }
-        self.members.remove(place);
+        self.members.remove(place).map(|member| member.score)
+    }
+
+    fn insert_in_order(&mut self, place: u32, score: f64) {
+        let members = self.members.items();
+        if let Some(member) = members.get(place as usize) {
+            let before = |other, id: u32| {
+                order(other, &members[id as usize].name, score, &member.name) == Ordering::Less
+            };
+            self.order.insert(before, Entry { score, id: place });
+        }
+    }
+
+    fn remove_from_order(&mut self, place: u32) {
+        let members = self.members.items();
+        if let Some(member) = members.get(place as usize) {
+            self.order.remove(through(members, member));
+        }
     }
 
     /// How many members are before this score and member.
@@ -395,6 +396,11 @@ impl Member {
 #[inline]
 fn order(score: f64, member: &[u8], other_score: f64, other_member: &[u8]) -> Ordering {
     score.partial_cmp(&other_score).unwrap_or(Ordering::Equal).then_with(|| member.cmp(other_member))
+}
+
+/// Whether an entry of the tree is not behind a member.
+fn through<'a>(members: &'a [Member], member: &'a Member) -> impl Fn(f64, u32) -> bool + 'a {
+    move |score, id| order(score, &members[id as usize].name, member.score, &member.name) != Ordering::Greater
 }
 
 fn decode(item: &[u8]) -> (&[u8], f64) {
