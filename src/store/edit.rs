@@ -74,7 +74,7 @@ impl<'a> Edit<'a> {
     pub fn remove(mut self, event: Event) -> Option<Entry> {
         self.open = false;
         self.new = false;
-        let entry = self.store.keyspace_mut(self.db).remove(self.slot)?;
+        let entry = self.store.drop_slot(self.db, self.slot)?;
         self.store.touch(self.db, entry.key(), event);
         Some(entry)
     }
@@ -83,7 +83,7 @@ impl<'a> Edit<'a> {
 impl Drop for Edit<'_> {
     fn drop(&mut self) {
         if self.new {
-            self.store.keyspace_mut(self.db).remove(self.slot);
+            self.store.drop_slot(self.db, self.slot);
         }
         debug_assert!(
             !self.open || std::thread::panicking(),

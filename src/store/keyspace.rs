@@ -4,10 +4,12 @@
 
 use super::entry::{Entry, NO_EXPIRY};
 use super::expire::Deadlines;
+use super::slots::{FreeSlots, spread};
 use crate::util::bytes::Bytes;
 use crate::util::hasher::Hasher;
 use crate::value::Value;
 use hashbrown::HashTable;
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 pub(super) const PAGE: usize = 64;
@@ -24,14 +26,13 @@ pub(super) struct Page {
 pub(super) struct Keyspace {
     table: HashTable<u32>,
     pages: Vec<Arc<Page>>,
-    free: Vec<u32>,
+    free: FreeSlots,
+    /// How often the keys of this database number were exchanged under a scan: the upper half of its cursors.
+    epoch: u32,
+    /// A cursor of this epoch was given out.
+    scanned: bool,
     hasher: Hasher,
     pub(super) deadlines: Deadlines,
-}
-
-/// Where an entry goes in the table: from the 32 bits it keeps, so that growing needs no key.
-fn spread(hash: u32) -> u64 {
-    u64::from(hash).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 impl Keyspace {
@@ -39,7 +40,9 @@ impl Keyspace {
         Keyspace {
             table: HashTable::new(),
             pages: Vec::new(),
-            free: Vec::new(),
+            free: FreeSlots::default(),
+            epoch: 0,
+            scanned: false,
             hasher,
             deadlines: Deadlines::default(),
         }
@@ -91,7 +94,7 @@ impl Keyspace {
     pub(super) fn insert(&mut self, key: &[u8], value: Value, used_at_s: u32) -> u32 {
         let hash = self.hash(key);
         let entry = Entry { key: Bytes::from(key), value, expire_at: NO_EXPIRY, hash, used_at_s };
-        let slot = self.free.pop().unwrap_or_else(|| self.grow());
+        let slot = self.free.take(hash).unwrap_or_else(|| self.grow());
         let at = slot as usize;
         let page = Arc::make_mut(&mut self.pages[at / PAGE]);
         page.digest = None;
@@ -106,10 +109,10 @@ impl Keyspace {
     fn grow(&mut self) -> u32 {
         let first = (self.pages.len() * PAGE) as u32;
         self.pages.push(Arc::new(Page { entries: [const { None }; PAGE], digest: None }));
-        self.free.extend((first + 1..first + PAGE as u32).rev());
+        self.free.add((first + 1..first + PAGE as u32).rev());
         first
     }
-    /// Takes the entry out; its slot is used again.
+    /// Takes the entry out; its slot is used again, by another key only once the unit has ended.
     pub(super) fn remove(&mut self, slot: u32) -> Option<Entry> {
         let hash = self.get(slot)?.hash;
         if let Ok(found) = self.table.find_entry(spread(hash), |&other| other == slot) {
@@ -119,7 +122,7 @@ impl Keyspace {
         let page = Arc::make_mut(&mut self.pages[at / PAGE]);
         page.digest = None;
         let entry = page.entries[at % PAGE].take()?;
-        self.free.push(slot);
+        self.free.hold(hash, slot);
         if entry.expire_at != NO_EXPIRY {
             self.deadlines.forget();
         }
@@ -164,12 +167,33 @@ impl Keyspace {
     pub(super) fn pages_mut(&mut self) -> impl Iterator<Item = &mut Arc<Page>> {
         self.pages.iter_mut()
     }
-    /// One step of SCAN. Looks at no more than ten slots for each entry asked for, so that a sparse keyspace
-    /// does not hold up the caller.
-    pub(super) fn scan(&self, cursor: u64, count: usize, mut each: impl FnMut(&Entry)) -> u64 {
+    /// The unit of work has ended: the slots it freed may be used by any key.
+    pub(super) fn settle(&mut self) {
+        self.free.settle();
+    }
+    /// Takes the place of another keyspace under the same number. Scans of that one begin anew here: what was there
+    /// and is here is met.
+    pub(super) fn follow(&mut self, before: (u32, bool)) {
+        let (epoch, scanned) = before;
+        self.epoch = epoch.wrapping_add(u32::from(scanned));
+        self.scanned = false;
+    }
+    /// What [`follow`](Self::follow) needs to know of a keyspace.
+    pub(super) fn scan_state(&self) -> (u32, bool) {
+        (self.epoch, self.scanned)
+    }
+    /// One step of SCAN. A cursor is the epoch and the slot to go on with. Looks at no more than ten slots for each
+    /// entry asked for, so that a sparse keyspace does not hold up the caller.
+    pub(super) fn scan(&mut self, cursor: u64, count: usize, mut each: impl FnMut(&Entry)) -> u64 {
+        let (epoch, from) = ((cursor >> 32) as u32, cursor & u64::from(u32::MAX));
+        let mut slot = match epoch.cmp(&self.epoch) {
+            Ordering::Less => 0,
+            Ordering::Equal => from,
+            Ordering::Greater => return 0,
+        };
         let slots = self.slots() as u64;
-        let end = cursor.saturating_add((count as u64).saturating_mul(10)).min(slots);
-        let (mut slot, mut shown) = (cursor, 0);
+        let end = slot.saturating_add((count as u64).saturating_mul(10)).min(slots);
+        let mut shown = 0;
         while slot < end && shown < count {
             if let Some(entry) = self.get(slot as u32) {
                 each(entry);
@@ -177,14 +201,18 @@ impl Keyspace {
             }
             slot += 1;
         }
-        if slot < slots { slot } else { 0 }
+        if slot >= slots {
+            return 0;
+        }
+        self.scanned = true;
+        u64::from(self.epoch) << 32 | slot
     }
     /// Bytes held by the table, the pages and long keys; values count for themselves.
     pub(super) fn overhead_bytes(&self) -> usize {
         self.table.allocation_size()
             + self.pages.len() * size_of::<Page>()
             + self.pages.capacity() * size_of::<Arc<Page>>()
-            + self.free.capacity() * size_of::<u32>()
+            + self.free.memory_bytes()
             + self.deadlines.memory_bytes()
     }
 }

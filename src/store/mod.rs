@@ -7,6 +7,7 @@ mod event;
 mod expire;
 mod journal;
 mod keyspace;
+mod slots;
 mod watch;
 
 pub use edit::Edit;
@@ -57,6 +58,8 @@ pub struct Store {
     now_ms: i64,
     /// Grows with each change; a command that leaves it alone has changed nothing.
     dirty: u64,
+    /// The databases from which the unit that runs removed keys.
+    removed_from: Vec<Db>,
     watches: Watches,
     journal: Option<Journal>,
     /// Where the writes of the running script go.
@@ -79,6 +82,7 @@ impl Store {
             now_us: 0,
             now_ms: 0,
             dirty: 0,
+            removed_from: Vec::new(),
             watches: Watches::default(),
             journal: None,
             targets: Targets::All,
@@ -124,6 +128,9 @@ impl Store {
     pub fn finish_unit(&mut self) {
         if let Some(journal) = &mut self.journal {
             journal.finish_unit();
+        }
+        for db in self.removed_from.drain(..) {
+            self.dbs[db as usize].settle();
         }
     }
     pub(crate) fn now_s(&self) -> u32 {
@@ -209,8 +216,8 @@ impl Store {
     /// One step of SCAN from a cursor: shows about `count` entries and gives the next cursor, 0 at the end. A key that
     /// is there from the first step to the last is shown at least once, whatever else is written in between. Entries
     /// whose time is over are shown too.
-    pub fn scan(&self, db: Db, cursor: u64, count: usize, each: impl FnMut(&Entry)) -> u64 {
-        self.keyspace(db).scan(cursor, count, each)
+    pub fn scan(&mut self, db: Db, cursor: u64, count: usize, each: impl FnMut(&Entry)) -> u64 {
+        self.keyspace_mut(db).scan(cursor, count, each)
     }
     /// A random key that is alive.
     pub fn random_key(&mut self, db: Db) -> Option<Bytes> {
@@ -273,6 +280,13 @@ impl Store {
         }
         self.touch(db, key, event);
     }
+    /// Takes the entry out of a slot.
+    fn drop_slot(&mut self, db: Db, slot: u32) -> Option<Entry> {
+        if self.removed_from.last() != Some(&db) {
+            self.removed_from.push(db);
+        }
+        self.keyspace_mut(db).remove(slot)
+    }
     /// Removes a live key; false when there is none.
     pub fn remove(&mut self, db: Db, key: &[u8], event: Event) -> bool {
         self.take(db, key, event).is_some()
@@ -280,13 +294,14 @@ impl Store {
     /// Removes a live key and gives its entry.
     pub fn take(&mut self, db: Db, key: &[u8], event: Event) -> Option<Entry> {
         let slot = self.live(db, key)?;
-        let entry = self.keyspace_mut(db).remove(slot)?;
+        let entry = self.drop_slot(db, slot)?;
         self.touch(db, key, event);
         Some(entry)
     }
     /// Empties a database; answers how many keys went.
     pub fn flush(&mut self, db: Db) -> usize {
-        let fresh = Keyspace::new(self.hasher.clone());
+        let mut fresh = Keyspace::new(self.hasher.clone());
+        fresh.follow(self.keyspace(db).scan_state());
         let old = std::mem::replace(self.keyspace_mut(db), fresh);
         if !self.watches.is_empty() {
             self.watches.mark_db(db, |key, was_expired| !was_expired && old.find(key).is_some());
@@ -315,7 +330,10 @@ impl Store {
                 });
             }
         }
+        let states = (self.dbs[one].scan_state(), self.dbs[two].scan_state());
         self.dbs.swap(one, two);
+        self.dbs[one].follow(states.0);
+        self.dbs[two].follow(states.1);
         self.dirty += 1;
     }
     /// The one place where a change of a key is noted.
@@ -349,7 +367,7 @@ impl Store {
     // ---- expiry
 
     fn expire(&mut self, db: Db, slot: u32) {
-        let Some(entry) = self.keyspace_mut(db).remove(slot) else { return };
+        let Some(entry) = self.drop_slot(db, slot) else { return };
         self.stats.expired += 1;
         self.propagate(db, &[b"DEL", &entry.key]);
         if !self.watches.is_empty() {
