@@ -182,8 +182,8 @@ impl Keyspace {
     pub(super) fn scan_state(&self) -> (u32, bool) {
         (self.epoch, self.scanned)
     }
-    /// One step of SCAN. A cursor is the epoch and the slot to go on with. Looks at no more than ten slots for each
-    /// entry asked for, so that a sparse keyspace does not hold up the caller.
+    /// One step of SCAN. A cursor is the epoch and the slot to go on with. Looks at about ten slots for each entry
+    /// asked for, to the end of a page, so that a sparse keyspace does not hold up the caller.
     pub(super) fn scan(&mut self, cursor: u64, count: usize, mut each: impl FnMut(&Entry)) -> u64 {
         let (epoch, from) = ((cursor >> 32) as u32, cursor & u64::from(u32::MAX));
         let mut slot = match epoch.cmp(&self.epoch) {
@@ -192,10 +192,17 @@ impl Keyspace {
             Ordering::Greater => return 0,
         };
         let slots = self.slots() as u64;
-        let end = slot.saturating_add((count as u64).saturating_mul(10)).min(slots);
+        let end = slot
+            .saturating_add((count as u64).saturating_mul(10))
+            .checked_next_multiple_of(PAGE as u64)
+            .unwrap_or(slots)
+            .min(slots);
         let mut shown = 0;
-        while slot < end && shown < count {
+        while slot < end {
             if let Some(entry) = self.get(slot as u32) {
+                if shown == count {
+                    break;
+                }
                 each(entry);
                 shown += 1;
             }
