@@ -1,9 +1,9 @@
-//! docs/COMMANDS.md is generated from the rows of the command table; this test compares, and with
-//! `MOONKEEP_UPDATE=1` writes.
+//! What has to be there for each row of the command table: its line in docs/COMMANDS.md, which is generated
+//! (`MOONKEEP_UPDATE=1` writes it), and a transcript in tests/corpus/.
 
 use moonkeep::command::spec::{FLAG_NAMES, Spec};
 use moonkeep::command::usage;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs;
 
@@ -61,4 +61,28 @@ fn the_reference_follows_from_the_rows() {
     }
     let found = fs::read_to_string(FILE).unwrap_or_default();
     assert!(found == wanted, "{FILE} is out of date; run: MOONKEEP_UPDATE=1 cargo test reference");
+}
+
+/// The commands that the recorded transcripts call: `get`, `config|get`.
+fn recorded() -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for file in fs::read_dir("tests/corpus").expect("tests/corpus/").flatten() {
+        let text = fs::read_to_string(file.path()).unwrap_or_default();
+        for (connection, call) in text.lines().filter_map(|line| line.split_once("> ")) {
+            if connection.chars().all(|c| c.is_alphanumeric() || c == '>') {
+                let words: Vec<String> = call.split(' ').take(2).map(str::to_lowercase).collect();
+                names.insert(words.join("|"));
+                names.extend(words.into_iter().take(1));
+            }
+        }
+    }
+    names
+}
+
+#[test]
+fn each_command_has_a_recorded_transcript() {
+    let recorded = recorded();
+    let names = moonkeep::commands().rows().iter().map(|row| row.spec.name);
+    let missing: Vec<&str> = names.filter(|name| !recorded.contains(*name)).collect();
+    assert_eq!(missing, Vec::<&str>::new(), "not called in any file of tests/corpus/");
 }
