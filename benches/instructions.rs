@@ -1,0 +1,118 @@
+//! Instructions per call of the three shipped scripts, counted by callgrind: the same on a busy machine, so a gate.
+//! Run: `cargo bench --bench instructions`; fails when a figure is over the one kept in `instructions.txt` by more
+//! than 3 %. `UPDATE=1` keeps the figures of this run.
+
+use moonkeep::{Engine, Reply, Script};
+use std::process::{Command, ExitCode};
+
+const KEPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/instructions.txt");
+const TOLERANCE: f64 = 1.03;
+const CASES: [&str; 6] = ["decrease_stock", "unlock", "renew_lock", "return_1", "get", "set"];
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().collect();
+    if let Some(at) = args.iter().position(|arg| arg == "--child") {
+        child(&args[at + 1], args[at + 2].parse().expect("a count"));
+        return ExitCode::SUCCESS;
+    }
+    if args.iter().any(|arg| arg == "--test") {
+        return ExitCode::SUCCESS;
+    }
+    if Command::new("valgrind").arg("--version").output().is_err() {
+        println!("no valgrind here: nothing is counted");
+        return if std::env::var_os("MOONKEEP_REQUIRE_VALGRIND").is_some() {
+            ExitCode::FAILURE
+        } else {
+            ExitCode::SUCCESS
+        };
+    }
+    let figures: Vec<(&str, f64)> = CASES.iter().map(|case| (*case, per_call(case))).collect();
+    if std::env::var_os("UPDATE").is_some() {
+        let text: String = figures.iter().map(|(case, count)| format!("{case} {count:.0}\n")).collect();
+        std::fs::write(KEPT, text).expect("benches/ can be written");
+    }
+    judge(&figures)
+}
+
+/// Compares with the figures that are kept.
+fn judge(figures: &[(&str, f64)]) -> ExitCode {
+    let kept = std::fs::read_to_string(KEPT).unwrap_or_default();
+    let mut code = ExitCode::SUCCESS;
+    println!("| call | instructions | kept | |\n|---|---|---|---|");
+    for (case, count) in figures {
+        let limit: Option<f64> = kept.lines().find_map(|line| line.strip_prefix(case)?.trim().parse().ok());
+        let verdict = match limit {
+            Some(limit) if *count <= limit * TOLERANCE => "ok",
+            Some(_) => "more than 3 % over",
+            None => "not kept yet",
+        };
+        println!("| {case} | {count:.0} | {} | {verdict} |", limit.unwrap_or(0.0));
+        if verdict != "ok" {
+            code = ExitCode::FAILURE;
+        }
+    }
+    code
+}
+
+/// The difference between two runs of different length leaves out what starting costs.
+fn per_call(case: &str) -> f64 {
+    let (few, many) = (1000, 3000);
+    (instructions(case, many) - instructions(case, few)) / f64::from(many - few)
+}
+
+fn instructions(case: &str, count: u32) -> f64 {
+    let own = std::env::current_exe().expect("this program has a path");
+    let output = Command::new("valgrind")
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .arg(own)
+        .args(["--child", case, &count.to_string()])
+        .output()
+        .expect("valgrind runs");
+    let text = String::from_utf8_lossy(&output.stderr);
+    let counted =
+        text.lines().find_map(|line| line.split_once("Collected : ").map(|(_, rest)| rest.trim().parse()));
+    counted.and_then(Result::ok).unwrap_or_else(|| panic!("callgrind said nothing:\n{text}"))
+}
+
+fn child(case: &str, count: u32) {
+    let engine = Engine::new();
+    let mut client = engine.client();
+    let mut out = Reply::new();
+    for argv in [
+        &["SET", "demo:repair:stock:{p1}:ten", "1000000000"][..],
+        &["SET", "demo:repair:lock:{p1}", "tokenA-0123456789abcdef", "PX", "600000000"],
+        &["SET", "str", "0123456789abcdef"],
+    ] {
+        client.call(argv).expect("set-up");
+    }
+    let argv = words(case);
+    if argv[0] == "EVALSHA" {
+        client.call(["SCRIPT".as_bytes(), b"LOAD", &source(case)]).expect("compiles");
+    }
+    for _ in 0..count {
+        client.call_into(&argv, &mut out).expect("runs");
+    }
+    assert!(!out.is_error(), "{out}");
+}
+
+fn source(case: &str) -> Vec<u8> {
+    if case == "return_1" {
+        return b"return 1".to_vec();
+    }
+    std::fs::read(format!("{}/lua/{case}.lua", env!("CARGO_MANIFEST_DIR"))).expect("a shipped script")
+}
+
+fn words(case: &str) -> Vec<String> {
+    let rest: &[&str] = match case {
+        "decrease_stock" => &["1", "demo:repair:stock:{p1}:ten", "1"],
+        "unlock" => &["1", "demo:repair:lock:{p1}", "tokenB-0123456789abcdef"],
+        "renew_lock" => &["1", "demo:repair:lock:{p1}", "tokenA-0123456789abcdef", "600000000"],
+        "return_1" => &["0"],
+        "get" => return ["GET", "str"].map(String::from).to_vec(),
+        _ => return ["SET", "str", "0123456789abcdef"].map(String::from).to_vec(),
+    };
+    let sha = Script::new(source(case)).sha().to_string();
+    let mut words = vec!["EVALSHA".to_string(), sha];
+    words.extend(rest.iter().map(|word| word.to_string()));
+    words
+}
