@@ -129,7 +129,9 @@ impl Packed {
             if matches(iter.next()?) {
                 return Some((index, Position(at)));
             }
-            (1..stride).for_each(|_| drop(iter.next()));
+            for _ in 1..stride {
+                iter.next();
+            }
             index += stride;
         }
     }
