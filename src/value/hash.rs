@@ -209,7 +209,7 @@ fn insert_table(table: &mut Table<Field>, field: &[u8], value: &[u8]) -> bool {
     }
 }
 
-/// Fields and values of a [`Hash`].
+/// Fields and values of a [`Hash`](struct@Hash).
 pub struct Iter<'a>(IterForm<'a>);
 
 enum IterForm<'a> {
