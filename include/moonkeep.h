@@ -58,7 +58,7 @@
 #define MK_ERR_USAGE 2
 
 /**
- * The engine of this client was freed.
+ * The engine of this client was freed, or its session ended by QUIT or CLIENT KILL.
  */
 #define MK_ERR_CLOSED 3
 
@@ -86,6 +86,11 @@
  * A panic inside the library was caught. If it struck inside an engine, that engine is poisoned from now on.
  */
 #define MK_ERR_PANIC 8
+
+/**
+ * The engine was told to lose requests or replies, and this one is lost.
+ */
+#define MK_ERR_LOST 9
 
 /**
  * What `mk_reply_type` gives for NULL: not a reply.

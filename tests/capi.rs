@@ -66,6 +66,21 @@ fn border_under_valgrind() {
     run_program("border", "gcc", VALGRIND);
 }
 
+#[test]
+fn stock_built_by_gcc() {
+    run_program("stock", "gcc", &[]);
+}
+
+#[test]
+fn stock_built_by_clang() {
+    run_program("stock", "clang", &[]);
+}
+
+#[test]
+fn stock_under_valgrind() {
+    run_program("stock", "gcc", VALGRIND);
+}
+
 /// Any finding and any block that is lost fails the program; what statics hold to the end is not.
 const VALGRIND: &[&str] = &[
     "valgrind",

@@ -34,7 +34,7 @@ pub const MK_OK: c_int = 0;
 pub const MK_ERR_NULL: c_int = 1;
 /// An argument is not what the function takes; `mk_last_error` says what is allowed.
 pub const MK_ERR_USAGE: c_int = 2;
-/// The engine of this client was freed.
+/// The engine of this client was freed, or its session ended by QUIT or CLIENT KILL.
 pub const MK_ERR_CLOSED: c_int = 3;
 /// The client is inside another call, of another thread or of this one.
 pub const MK_ERR_BUSY: c_int = 4;
@@ -46,6 +46,8 @@ pub const MK_ERR_POISONED: c_int = 6;
 pub const MK_ERR_WOULD_BLOCK: c_int = 7;
 /// A panic inside the library was caught. If it struck inside an engine, that engine is poisoned from now on.
 pub const MK_ERR_PANIC: c_int = 8;
+/// The engine was told to lose requests or replies, and this one is lost.
+pub const MK_ERR_LOST: c_int = 9;
 
 /// What `mk_reply_type` gives for NULL: not a reply.
 pub const MK_REPLY_NONE: c_int = 0;
@@ -136,6 +138,10 @@ impl From<Error> for Fault {
             MK_ERR_REENTERED
         } else if error.is_would_block() {
             MK_ERR_WOULD_BLOCK
+        } else if error.is_closed() {
+            MK_ERR_CLOSED
+        } else if error.is_connection_lost() {
+            MK_ERR_LOST
         } else {
             MK_ERR_USAGE
         };

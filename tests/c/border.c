@@ -79,6 +79,14 @@ static void replies(mk_client *client) {
     show("many words", client,
          WORDS("MSET", "a", "1", "b", "2", "c", "3", "d", "4", "e", "5", "f", "6", "g", "7", "h", "8",
                "i", "9"));
+    show("multi", client, WORDS("MULTI"));
+    show("queued", client, WORDS("MGET", "a", "i"));
+    show("queued", client, WORDS("INCR", "a"));
+    show("exec", client, WORDS("EXEC"));
+    show("set", client, WORDS("SADD", "set", "1", "2"));
+    show("members", client, WORDS("SMEMBERS", "set"));
+    show("hash", client, WORDS("HSET", "hash", "f", "v"));
+    show("map", client, WORDS("HGETALL", "hash"));
 }
 
 static void elements(mk_client *client) {
@@ -105,6 +113,29 @@ static void clock_of_the_engine(mk_engine *engine, mk_client *client) {
     show("at 20.001 s", client, WORDS("GET", "lease"));
 }
 
+/* Replies of types that only RESP3 tells apart, as a script makes them. */
+static void typed(mk_client *client) {
+    mk_reply *reply = mk_call(client, WORDS("EVAL", "redis.setresp(3) return {double = 1.5}", "0"));
+    CHECK(mk_reply_type(reply) == MK_REPLY_DOUBLE);
+    CHECK(mk_reply_dval(reply) == 1.5);
+    CHECK(strcmp(mk_reply_str(reply), "1.5") == 0 && mk_reply_len(reply) == 3);
+    mk_reply_free(reply);
+    reply = mk_call(client, WORDS("EVAL", "return {map = {a = {1, {2, {}}}}}", "0"));
+    CHECK(mk_reply_type(reply) == MK_REPLY_MAP);
+    CHECK(mk_reply_elements(reply) == 2);
+    print_reply(reply);
+    printf(" of depth 4\n");
+    mk_reply_free(reply);
+    reply = mk_call(client, WORDS("EVAL", "return {set = {x = true}}", "0"));
+    CHECK(mk_reply_type(reply) == MK_REPLY_SET);
+    CHECK(strcmp(mk_reply_str(mk_reply_element(reply, 0)), "x") == 0);
+    mk_reply_free(reply);
+    reply = mk_call(client, WORDS("EVAL", "redis.setresp(3) return true", "0"));
+    CHECK(mk_reply_type(reply) == MK_REPLY_BOOL);
+    CHECK(mk_reply_integer(reply) == 1);
+    mk_reply_free(reply);
+}
+
 /* Two engines share nothing; a reply outlives its client, and a client its engine. */
 static void ownership(void) {
     mk_engine *first = mk_engine_new();
@@ -124,6 +155,8 @@ static void ownership(void) {
     CHECK(strcmp(mk_reply_str(reply), "v") == 0);
     mk_reply_free(reply);
 
+    show("quit", elsewhere, WORDS("QUIT"));
+    refused("after quit", mk_call(elsewhere, WORDS("GET", "k")), MK_ERR_CLOSED);
     mk_engine_free(second);
     mk_client_free(elsewhere);
 }
@@ -136,6 +169,7 @@ int main(void) {
     binary_words(client);
     replies(client);
     elements(client);
+    typed(client);
     clock_of_the_engine(engine, client);
     misuse(engine, client);
     mk_client_free(client);
