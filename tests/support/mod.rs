@@ -2,8 +2,10 @@
 //! text (`wire`), the command words of a readable test file (`words`), and the two sides that answer
 //! commands behind one trait (`target`).
 
+pub(crate) mod counting;
 pub(crate) mod moonkeep;
 pub(crate) mod not_yet;
+pub(crate) mod programs;
 pub(crate) mod server;
 pub(crate) mod target;
 pub(crate) mod wire;

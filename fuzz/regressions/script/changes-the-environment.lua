@@ -1,0 +1,1 @@
+setmetatable(_G, {}) string.rep = nil KEYS = nil
