@@ -41,8 +41,8 @@ impl<'a> Args<'a> {
     pub fn rest(&self) -> Argv<'a> {
         self.argv.get(self.at..).unwrap_or_default()
     }
-    /// The position of the next word in argv.
-    pub fn position(&self) -> usize {
+    /// The index of the next word in argv.
+    pub fn index(&self) -> usize {
         self.at
     }
     /// How many words are left.

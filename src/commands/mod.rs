@@ -16,10 +16,14 @@ mod scan;
 mod scripting;
 mod server;
 mod sets;
+mod stream_options;
+mod streams;
 mod string_numbers;
 mod string_options;
 mod strings;
 mod transactions;
+mod zset_ranges;
+mod zsets;
 
 use crate::command::table::Table;
 use std::sync::LazyLock;
@@ -44,9 +48,12 @@ pub fn table() -> &'static Table {
             scripting::SPECS,
             server::SPECS,
             sets::SPECS,
+            streams::SPECS,
             string_numbers::SPECS,
             strings::SPECS,
             transactions::SPECS,
+            zset_ranges::SPECS,
+            zsets::SPECS,
         ])
     });
     &TABLE

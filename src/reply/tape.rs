@@ -3,6 +3,7 @@
 //! Reading a tape is in `view`.
 
 use crate::error::Failure;
+use std::io::Write;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -113,6 +114,13 @@ impl Reply {
             Some(bytes) => self.bulk(bytes),
             None => self.nil(),
         }
+    }
+    /// A bulk string with the text of a value.
+    pub fn bulk_display(&mut self, value: impl std::fmt::Display) {
+        let at = self.data.len();
+        // Writing to a vector does not fail.
+        let _ = write!(self.data, "{value}");
+        self.ops.push(Op { kind: Kind::Bulk, len: (self.data.len() - at) as u32, n: at as i64 });
     }
     /// A bulk string with the decimal text of an integer.
     pub fn bulk_int(&mut self, value: i64) {

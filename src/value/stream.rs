@@ -113,6 +113,12 @@ impl Stream {
         self.first_id
     }
 
+    /// The ID the first block begins with, be that entry deleted since; the highest ID when there is no block. An
+    /// approximate trim by ID is propagated as an exact one to here.
+    pub fn first_block_id(&self) -> StreamId {
+        self.blocks.front().map_or(StreamId::MAX, |block| block.first)
+    }
+
     /// The ID that the next entry's has to exceed.
     pub fn last_id(&self) -> StreamId {
         self.last_id

@@ -242,10 +242,28 @@ impl ZSet {
         start..end.max(start)
     }
 
-    /// The ranks of the members in a range of members. It means something only when all scores are equal.
-    pub fn ranks_by_lex(&self, min: LexBound<'_>, max: LexBound<'_>) -> Range<usize> {
-        let start = self.partition_point(|_, member| min.is_after(member));
-        let end = self.partition_point(|_, member| !max.is_before(member));
+    /// The ranks of the members in a range of members. It means something only when all scores are equal; else a small
+    /// set answers what the server does: the walk starts at the end that `rev` says and stops behind the range.
+    pub fn ranks_by_lex(&self, min: LexBound<'_>, max: LexBound<'_>, rev: bool) -> Range<usize> {
+        let from_min = |member: &[u8]| !min.is_after(member);
+        let to_max = |member: &[u8]| !max.is_before(member);
+        if let Form::Packed(_) = &self.form {
+            let meets = self.iter().next().is_some_and(|item| to_max(item.0))
+                && self.iter().next_back().is_some_and(|item| from_min(item.0));
+            if !meets {
+                return 0..0;
+            }
+            if rev {
+                let end = self.len() - self.iter().rev().take_while(|item| !to_max(item.0)).count();
+                let inside = self.range(0..end).rev().take_while(|item| from_min(item.0)).count();
+                return end - inside..end;
+            }
+            let start = self.iter().take_while(|item| !from_min(item.0)).count();
+            let inside = self.range(start..self.len()).take_while(|item| to_max(item.0)).count();
+            return start..start + inside;
+        }
+        let start = self.partition_point(|_, member| !from_min(member));
+        let end = self.partition_point(|_, member| to_max(member));
         start..end.max(start)
     }
 
