@@ -20,7 +20,6 @@ use config::Config;
 use scripts::Scripts;
 use session::{Session, Sessions};
 use spec::{NO_MULTI, NOSCRIPT, WRITE};
-use std::ops::Range;
 use std::time::Duration;
 use table::{Row, Table};
 
@@ -47,33 +46,31 @@ pub enum Flow {
 }
 
 /// What the Lua VM has to do. Positions in argv, so that nothing is copied.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VmCall {
-    /// Run a script.
+    /// Run a script: `EVAL script numkeys key… arg…` and its like.
     Eval {
-        /// Where its text is.
+        /// What the first word after the name is.
         source: Source,
-        /// Where KEYS are.
-        keys: Range<usize>,
-        /// Where ARGV are.
-        args: Range<usize>,
+        /// How many of the words after numkeys are KEYS; the others are ARGV.
+        numkeys: u32,
         /// EVAL_RO and EVALSHA_RO.
         read_only: bool,
     },
     /// SCRIPT LOAD: compile and keep.
     Load {
         /// Where the text is.
-        body: usize,
+        body: u32,
     },
 }
 
-/// Where the text of a script is found.
+/// How the script of a call is named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
-    /// In this argument.
-    Body(usize),
-    /// Known by the SHA1 in this argument.
-    Sha(usize),
+    /// By its text.
+    Body,
+    /// By its SHA1.
+    Sha,
 }
 
 /// Who calls a command.
@@ -267,15 +264,15 @@ pub fn call(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, F
             result
         }
         Origin::Exec => run(cx, table.lookup(argv)?, argv, out),
-        Origin::Client => {
-            let row = client_row(cx, table, argv).map_err(|failure| refused(cx, failure))?;
-            if cx.session().queue.is_some() && !runs_in_multi(row) {
+        Origin::Client => match client_row(cx, table, argv) {
+            Ok((row, false)) => run(cx, row, argv, out),
+            Ok((row, true)) => {
                 cx.session_mut().enqueue(argv, row.spec.flags);
                 out.status("QUEUED");
-                return Ok(Flow::Done);
+                Ok(Flow::Done)
             }
-            run(cx, row, argv, out)
-        }
+            Err(failure) => Err(refused(cx, failure)),
+        },
     }
 }
 
@@ -292,18 +289,26 @@ fn trace(cx: &mut Ctx<'_>, argv: Argv<'_>, result: &Result<Flow, Failure>, out: 
     }
 }
 
-/// Checks before a client's command is run or queued; a refusal spoils an open transaction.
-fn client_row(cx: &mut Ctx<'_>, table: &'static Table, argv: Argv<'_>) -> Result<&'static Row, Failure> {
+/// Checks before a client's command; true when it is to be queued. A refusal spoils an open transaction.
+#[inline]
+fn client_row(
+    cx: &mut Ctx<'_>,
+    table: &'static Table,
+    argv: Argv<'_>,
+) -> Result<(&'static Row, bool), Failure> {
     let now_ms = cx.now_ms();
+    let row = table.lookup(argv);
     let session = cx.session_mut();
     session.used_at_ms = now_ms;
-    session.last_command = "";
-    let row = table.lookup(argv)?;
-    session.last_command = row.spec.name;
-    if cx.session().queue.is_some() && row.spec.has(NO_MULTI) {
+    session.last_command = row.as_ref().map_or("", |row| row.spec.name);
+    let row = row?;
+    if session.queue.is_none() {
+        return Ok((row, false));
+    }
+    if row.spec.has(NO_MULTI) {
         return Err(Failure::NOT_IN_MULTI);
     }
-    Ok(row)
+    Ok((row, !runs_in_multi(row)))
 }
 
 /// A client's command was refused: an open transaction is spoiled; a refused EXEC discards it.
@@ -337,6 +342,7 @@ fn script_row(cx: &Ctx<'_>, table: &'static Table, argv: Argv<'_>) -> Result<&'s
     Ok(row)
 }
 
+#[inline]
 fn run(cx: &mut Ctx<'_>, row: &'static Row, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
     let mark = out.mark();
     let (dirty, db) = (cx.state.store.dirty(), cx.db());
@@ -346,10 +352,7 @@ fn run(cx: &mut Ctx<'_>, row: &'static Row, argv: Argv<'_>, out: &mut Reply) -> 
     if cx.state.store.dirty() != dirty && !cx.state.rewritten {
         cx.state.store.propagate(db, argv);
     }
-    if result.is_err() {
-        out.rollback(mark);
-    }
-    result
+    result.inspect_err(|_| out.rollback(mark))
 }
 
 /// EXEC, DISCARD, MULTI, WATCH, QUIT and RESET act at once in an open transaction.

@@ -216,8 +216,12 @@ impl Folded {
             (u64::from_le_bytes(*first), u64::from_le_bytes(*last))
         } else if let (Some(first), Some(last)) = (name.first_chunk(), name.last_chunk()) {
             (u64::from(u32::from_le_bytes(*first)), u64::from(u32::from_le_bytes(*last)))
+        } else if let [first, .., last] = name {
+            // Two or three bytes: the middle one is the last again when there are two.
+            let middle = name[name.len() / 2];
+            (u64::from(*first) | u64::from(middle) << 8 | u64::from(*last) << 16, 0)
         } else {
-            (name.iter().fold(0, |word, &byte| word << 8 | u64::from(byte)), 0)
+            (name.first().copied().map_or(0, u64::from), 0)
         };
         Folded { len: name.len() as u32, low: lower(low), high: lower(high) }
     }

@@ -145,11 +145,11 @@ pub(crate) static SPECS: &[Spec] = &[
 ];
 
 fn eval(_: &mut Ctx<'_>, argv: Argv<'_>, _: &mut Reply) -> Result<Flow, Failure> {
-    run_script(argv, Source::Body(1), false)
+    run_script(argv, Source::Body, false)
 }
 
 fn eval_ro(_: &mut Ctx<'_>, argv: Argv<'_>, _: &mut Reply) -> Result<Flow, Failure> {
-    run_script(argv, Source::Body(1), true)
+    run_script(argv, Source::Body, true)
 }
 
 fn evalsha(_: &mut Ctx<'_>, argv: Argv<'_>, _: &mut Reply) -> Result<Flow, Failure> {
@@ -165,7 +165,7 @@ fn run_known(argv: Argv<'_>, read_only: bool) -> Result<Flow, Failure> {
     if argv[1].len() != 40 {
         return Err(Failure::NoScript);
     }
-    run_script(argv, Source::Sha(1), read_only)
+    run_script(argv, Source::Sha, read_only)
 }
 
 fn run_script(argv: Argv<'_>, source: Source, read_only: bool) -> Result<Flow, Failure> {
@@ -174,12 +174,10 @@ fn run_script(argv: Argv<'_>, source: Source, read_only: bool) -> Result<Flow, F
     if count > (argv.len() - FIRST) as i64 {
         return Err(Failure::text("ERR Number of keys can't be greater than number of args"));
     }
-    let Ok(count) = usize::try_from(count) else {
+    let Ok(numkeys) = u32::try_from(count) else {
         return Err(Failure::text("ERR Number of keys can't be negative"));
     };
-    let keys = FIRST..FIRST + count;
-    let args = keys.end..argv.len();
-    Ok(Flow::Vm(VmCall::Eval { source, keys, args, read_only }))
+    Ok(Flow::Vm(VmCall::Eval { source, numkeys, read_only }))
 }
 
 fn script_load(_: &mut Ctx<'_>, _: Argv<'_>, _: &mut Reply) -> Result<Flow, Failure> {

@@ -15,7 +15,7 @@ pub struct Client {
 }
 
 /// Calls of up to so many words need no memory for the list of words.
-const FEW_WORDS: usize = 16;
+const FEW_WORDS: usize = 8;
 
 impl Client {
     pub(super) fn new(shared: Arc<Shared>, id: SessionId) -> Self {

@@ -81,17 +81,17 @@ impl Vm {
         }
         match call {
             VmCall::Load { body } => {
-                let (sha, _) = self.define(state, word(argv, *body))?;
+                let (sha, _) = self.define(state, word(argv, *body as usize))?;
                 out.bulk(&sha);
                 Ok(())
             }
-            VmCall::Eval { source, keys, args, read_only } => {
+            VmCall::Eval { source, numkeys, read_only } => {
                 let (sha, function) = match source {
-                    command::Source::Body(body) => self.define(state, word(argv, *body))?,
-                    command::Source::Sha(sha) => self.find(state, word(argv, *sha))?,
+                    command::Source::Body => self.define(state, word(argv, 1))?,
+                    command::Source::Sha => self.find(state, word(argv, 1))?,
                 };
-                let keys = argv.get(keys.clone()).unwrap_or_default();
-                let args = argv.get(args.clone()).unwrap_or_default();
+                let words = argv.get(3..).unwrap_or_default();
+                let (keys, args) = words.split_at_checked(*numkeys as usize).unwrap_or((words, &[]));
                 let run = Invocation { sha, function, keys, args, read_only: *read_only };
                 self.invoke(state, caller, &run, out)
             }

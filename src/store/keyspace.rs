@@ -53,18 +53,28 @@ impl Keyspace {
     pub(super) fn slots(&self) -> usize {
         self.pages.len() * PAGE
     }
+    #[inline]
     fn hash(&self, key: &[u8]) -> u32 {
         let hash = self.hasher.hash_bytes(key);
         (hash ^ (hash >> 32)) as u32
     }
     #[inline]
     pub(super) fn find(&self, key: &[u8]) -> Option<u32> {
-        if self.table.is_empty() {
-            return None;
-        }
+        self.find_entry(key).map(|(slot, _)| slot)
+    }
+    #[inline]
+    pub(super) fn find_entry(&self, key: &[u8]) -> Option<(u32, &Entry)> {
         let hash = self.hash(key);
-        let same = |&slot: &u32| self.get(slot).is_some_and(|e| e.hash == hash && *e.key == *key);
-        self.table.find(spread(hash), same).copied()
+        let mut found = None;
+        let same = |&slot: &u32| match self.get(slot) {
+            Some(entry) if entry.hash == hash && *entry.key == *key => {
+                found = Some((slot, entry));
+                true
+            }
+            _ => false,
+        };
+        self.table.find(spread(hash), same)?;
+        found
     }
     #[inline]
     pub(super) fn get(&self, slot: u32) -> Option<&Entry> {

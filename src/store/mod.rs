@@ -56,6 +56,7 @@ pub struct Store {
     hasher: Hasher,
     now_us: i64,
     now_ms: i64,
+    now_s: u32,
     /// Grows with each change; a command that leaves it alone has changed nothing.
     dirty: u64,
     /// The databases from which the unit that runs removed keys.
@@ -81,6 +82,7 @@ impl Store {
             hasher,
             now_us: 0,
             now_ms: 0,
+            now_s: 0,
             dirty: 0,
             removed_from: Vec::new(),
             watches: Watches::default(),
@@ -121,6 +123,7 @@ impl Store {
         if self.now_us != now_us {
             self.now_us = now_us;
             self.now_ms = now_us.div_euclid(1000);
+            self.now_s = self.now_ms.div_euclid(1000) as u32;
         }
     }
     /// Ends the unit: what it wrote becomes readable in the journal.
@@ -133,8 +136,9 @@ impl Store {
             self.dbs[db as usize].settle();
         }
     }
+    #[inline]
     pub(crate) fn now_s(&self) -> u32 {
-        self.now_ms.div_euclid(1000) as u32
+        self.now_s
     }
 
     // ---- reading
@@ -152,10 +156,8 @@ impl Store {
     /// The slot of a live key. A key whose time is over goes now, and that is propagated.
     #[inline]
     fn live(&mut self, db: Db, key: &[u8]) -> Option<u32> {
-        let now_ms = self.now_ms;
-        let keyspace = self.keyspace(db);
-        let slot = keyspace.find(key)?;
-        if keyspace.get(slot)?.is_expired(now_ms) {
+        let (slot, entry) = self.keyspace(db).find_entry(key)?;
+        if entry.is_expired(self.now_ms) {
             self.expire(db, slot);
             return None;
         }
@@ -164,12 +166,20 @@ impl Store {
     /// The entry for a reading command: counts a hit or a miss and notes the use.
     #[inline]
     pub fn read(&mut self, db: Db, key: &[u8]) -> Option<&Entry> {
-        let Some(slot) = self.live(db, key) else {
+        let Some((slot, entry)) = self.keyspace(db).find_entry(key) else {
             self.stats.misses += 1;
             return None;
         };
+        if entry.is_expired(self.now_ms) {
+            self.stats.misses += 1;
+            self.expire(db, slot);
+            return None;
+        }
+        let is_noted = entry.used_at_s == self.now_s;
         self.stats.hits += 1;
-        self.note_use(db, slot);
+        if !is_noted {
+            self.note_use(db, slot);
+        }
         self.keyspace(db).get(slot)
     }
     /// The entry for a command that asks about a key (EXISTS, TTL, TYPE, OBJECT): counts, but notes no use.
@@ -263,20 +273,18 @@ impl Store {
         let now_s = self.now_s();
         let slot = self.live(db, key);
         let keyspace = self.keyspace_mut(db);
-        let slot = match slot {
-            Some(slot) => {
-                if let Some(entry) = keyspace.get_mut(slot) {
-                    entry.value = value;
-                    entry.used_at_s = now_s;
-                }
-                slot
+        let (slot, had_expiry) = match slot.and_then(|slot| Some((slot, keyspace.get_mut(slot)?))) {
+            Some((slot, entry)) => {
+                entry.value = value;
+                entry.used_at_s = now_s;
+                (slot, entry.expire_at_ms().is_some())
             }
-            None => keyspace.insert(key, value, now_s),
+            None => (keyspace.insert(key, value, now_s), false),
         };
         match expiry {
-            Expiry::Keep => {}
-            Expiry::Clear => keyspace.set_expiry(slot, None),
+            Expiry::Clear if had_expiry => keyspace.set_expiry(slot, None),
             Expiry::At(at) => keyspace.set_expiry(slot, Some(at)),
+            Expiry::Keep | Expiry::Clear => {}
         }
         self.touch(db, key, event);
     }
