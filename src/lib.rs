@@ -15,7 +15,7 @@ pub mod util;
 pub mod value;
 
 pub use commands::table as commands;
-pub use engine::{Builder, Client, Engine, Invocation, Loss, Script};
+pub use engine::{Builder, Client, Engine, Invocation, Journal, Loss, Script, Snapshot};
 pub use error::{Error, Failure};
 pub use reply::{FromReply, Reply, ReplyRef};
 pub use script::{Control, Limits};

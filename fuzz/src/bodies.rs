@@ -5,7 +5,7 @@
 //! A program is text, so that kept inputs can be read: a command a line, words parted by spaces, `\xHH` for any byte,
 //! `\e` for the empty word. The line `advance MS` moves the clock.
 
-use moonkeep::{Client, Clock, Engine, Reply, ReplyRef};
+use moonkeep::{Client, Clock, Engine, Journal, Reply, ReplyRef};
 use std::time::Duration;
 
 /// A fuzz target: its name, which is also the folder of its kept inputs, and its body.
@@ -96,6 +96,7 @@ pub fn escape(word: &[u8]) -> String {
 /// An engine under test, and a second client that looks at its state.
 struct Subject {
     engine: Engine,
+    journal: Journal,
     client: Client,
     watcher: Client,
     reply: Reply,
@@ -105,9 +106,10 @@ struct Subject {
 impl Subject {
     fn new() -> Subject {
         let engine = Engine::builder().clock(Clock::manual(START_MS)).databases(DATABASES).build();
-        engine.set_journal(true).expect("a new engine is free");
+        let journal = engine.subscribe_journal().expect("a new engine is free");
         let (client, watcher) = (engine.client(), engine.client());
-        let mut subject = Subject { engine, client, watcher, reply: Reply::new(), state: String::new() };
+        let mut subject =
+            Subject { engine, journal, client, watcher, reply: Reply::new(), state: String::new() };
         subject.state = subject.walk();
         subject
     }
@@ -131,7 +133,7 @@ impl Subject {
         let values = self.reply.values().len();
         assert!(values == 1, "{values} values for one command: {:?}", self.reply);
         let refused = self.reply.is_error() && !runs_commands(&name);
-        let mut journal = self.engine.take_journal().expect("the engine is free");
+        let mut journal = self.journal.take().expect("the engine is free");
         // A key that had expired unseen is deleted by whoever looks at it; the state without it is the same.
         let tells_expiry = |word: &Vec<u8>| matches!(&word[..], b"DEL" | b"MULTI" | b"EXEC");
         journal.retain(|entry| !refused || !entry.argv.first().is_some_and(tells_expiry));
@@ -147,7 +149,7 @@ impl Subject {
     fn advance(&mut self, words: &[Vec<u8>]) {
         let ms = words.get(1).and_then(|word| std::str::from_utf8(word).ok()?.parse().ok()).unwrap_or(1);
         self.engine.advance(Duration::from_millis(ms)).expect("a manual clock moves");
-        self.engine.take_journal().expect("the engine is free");
+        self.journal.take().expect("the engine is free");
         self.state = self.walk();
     }
 

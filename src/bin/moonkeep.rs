@@ -109,14 +109,14 @@ fn eval(parser: &mut lexopt::Parser) -> Result<ExitCode, Refusal> {
     let engine = Engine::builder().clock(clock).seed(told.seed).build();
     let mut client = engine.try_client()?;
     prepare(&mut client, &told.first)?;
-    engine.set_journal(true)?;
+    let journal = engine.subscribe_journal()?;
     let count = told.keys.len().to_string().into_bytes();
     let mut argv = vec![b"EVAL".to_vec(), source, count];
     argv.extend(told.keys.into_iter().chain(told.args));
     let mut reply = Reply::new();
     client.call_into(&argv, &mut reply)?;
     show(&reply, told.raw);
-    for entry in engine.take_journal()? {
+    for entry in journal.take()? {
         let words: Vec<String> = entry.argv.iter().map(|word| quote_word(word)).collect();
         let db = if entry.db == 0 { String::new() } else { format!(" (db {})", entry.db) };
         print(format!("changed: {}{db}\n", words.join(" ")).as_bytes());

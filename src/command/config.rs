@@ -130,11 +130,16 @@ static SETTINGS: &[Setting] = &[
     Setting { name: "list-max-listpack-size", kind: signed!(list_max_listpack_size, i32::MIN as i64) },
     Setting { name: "list-max-ziplist-size", kind: signed!(list_max_listpack_size, i32::MIN as i64) },
     Setting { name: "lua-time-limit", kind: int!(busy_reply_threshold) },
+    Setting { name: "maxmemory", kind: Kind::Fixed("0") },
+    Setting { name: "maxmemory-policy", kind: Kind::Fixed("noeviction") },
+    Setting { name: "notify-keyspace-events", kind: Kind::Fixed("") },
     Setting { name: "proto-max-bulk-len", kind: memory!(proto_max_bulk_len, 1024 * 1024) },
+    Setting { name: "requirepass", kind: Kind::Fixed("") },
     Setting { name: "save", kind: Kind::Fixed("") },
     Setting { name: "set-max-intset-entries", kind: int!(set_max_intset_entries) },
     Setting { name: "stream-node-max-bytes", kind: memory!(stream_node_max_bytes, 0) },
     Setting { name: "stream-node-max-entries", kind: int!(stream_node_max_entries) },
+    Setting { name: "timeout", kind: Kind::Fixed("0") },
     Setting { name: "zset-max-listpack-entries", kind: int!(zset_max_listpack_entries) },
     Setting { name: "zset-max-listpack-value", kind: memory!(zset_max_listpack_value, 0) },
     Setting { name: "zset-max-ziplist-entries", kind: int!(zset_max_listpack_entries) },
@@ -190,7 +195,7 @@ impl Setting {
             }
             Kind::Fixed(only) if value == only.as_bytes() => {}
             Kind::Fixed(only) => {
-                return Err(format!("moonkeep keeps no files, so the only value is '{only}'"));
+                return Err(format!("moonkeep takes only '{only}'"));
             }
             Kind::Databases => return Err("can't set immutable config".to_owned()),
         }

@@ -19,7 +19,7 @@ use crate::value::Value;
 use config::Config;
 use scripts::Scripts;
 use session::{Session, Sessions};
-use spec::{NO_MULTI, NOSCRIPT, WRITE};
+use spec::{NO_MULTI, NOSCRIPT, TOUCHES_ARBITRARY_KEYS, WRITE};
 use std::time::Duration;
 use table::{Row, Table};
 
@@ -132,6 +132,28 @@ impl State {
             trace: None,
             rewritten: false,
         }
+    }
+    /// A copy without sessions, which shares all that neither side changes.
+    pub(crate) fn detached(&self) -> State {
+        State {
+            store: self.store.detached(),
+            sessions: Sessions::default(),
+            scripts: self.scripts.clone(),
+            config: self.config.clone(),
+            stats: self.stats,
+            started_at_ms: self.started_at_ms,
+            table: self.table,
+            trace: None,
+            rewritten: false,
+        }
+    }
+    /// Takes over what a [`detached`](Self::detached) copy holds; sessions stay.
+    pub(crate) fn adopt(&mut self, other: &State) {
+        self.store.adopt(&other.store);
+        self.scripts = other.scripts.clone();
+        self.config = other.config.clone();
+        self.stats = other.stats;
+        self.started_at_ms = other.started_at_ms;
     }
 }
 
@@ -348,6 +370,9 @@ fn run(cx: &mut Ctx<'_>, row: &'static Row, argv: Argv<'_>, out: &mut Reply) -> 
     let (dirty, db) = (cx.state.store.dirty(), cx.db());
     cx.state.stats.commands += 1;
     cx.state.rewritten = false;
+    if cx.has_journal() && cx.origin == Origin::Client && row.spec.has(TOUCHES_ARBITRARY_KEYS) {
+        cx.state.store.unbracket_journal();
+    }
     let result = (row.spec.run)(cx, argv, out);
     if cx.state.store.dirty() != dirty && !cx.state.rewritten {
         cx.state.store.propagate(db, argv);

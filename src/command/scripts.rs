@@ -35,9 +35,9 @@ impl Scripts {
         sha.make_ascii_lowercase();
         self.sources.get(&sha)
     }
-    /// Whether a script is known by exactly this SHA1, in lower case.
+    /// Whether a script is known by this SHA1, in either case.
     pub fn contains(&self, sha: &[u8]) -> bool {
-        sha.try_into().is_ok_and(|sha: Sha| self.sources.contains_key(&sha))
+        self.get(sha).is_some()
     }
     /// Keeps a script.
     pub fn insert(&mut self, sha: Sha, text: &[u8]) -> &Arc<Source> {

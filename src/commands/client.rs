@@ -509,8 +509,19 @@ fn client_caching(_: &mut Ctx<'_>, _: Argv<'_>, _: &mut Reply) -> Result<Flow, F
     Err(Failure::NOT_TRACKING)
 }
 
-fn client_pause(_: &mut Ctx<'_>, _: Argv<'_>, _: &mut Reply) -> Result<Flow, Failure> {
-    Err(Failure::NO_PAUSE)
+fn client_pause(_: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
+    if argv.get(3).is_some_and(|mode| !is(mode, "write") && !is(mode, "all")) {
+        return Err(Failure::BAD_PAUSE_MODE);
+    }
+    match parse_i64(argv[2]) {
+        None => Err(Failure::BAD_TIMEOUT),
+        Some(..=-1) => Err(Failure::NEGATIVE_TIMEOUT),
+        Some(0) => {
+            out.ok();
+            Ok(Flow::Done)
+        }
+        Some(_) => Err(Failure::NO_PAUSE),
+    }
 }
 
 fn client_unpause(_: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {

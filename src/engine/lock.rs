@@ -42,13 +42,7 @@ impl Shared {
     /// Enters the engine.
     #[inline]
     pub(crate) fn lock(&self) -> Result<Guard<'_>, Error> {
-        let me = thread_number();
-        if self.owner.load(Ordering::Relaxed) == me {
-            return Err(Error::reentered());
-        }
-        let core = self.core.lock();
-        self.owner.store(me, Ordering::Relaxed);
-        let mut guard = Guard { shared: self, core };
+        let mut guard = self.lock_anyway()?;
         if self.poisoned.load(Ordering::Relaxed) {
             return Err(Error::poisoned());
         }
@@ -56,6 +50,21 @@ impl Shared {
             guard.close_dropped();
         }
         Ok(guard)
+    }
+    /// Enters the engine, even when it is poisoned: to put all of its state right.
+    #[inline]
+    pub(crate) fn lock_anyway(&self) -> Result<Guard<'_>, Error> {
+        let me = thread_number();
+        if self.owner.load(Ordering::Relaxed) == me {
+            return Err(Error::reentered());
+        }
+        let core = self.core.lock();
+        self.owner.store(me, Ordering::Relaxed);
+        Ok(Guard { shared: self, core })
+    }
+    /// The state is right again; whether it was poisoned.
+    pub(crate) fn heal(&self) -> bool {
+        self.poisoned.swap(false, Ordering::Relaxed)
     }
     /// Queues a session for closing; never waits for the engine, so that a client may be dropped anywhere.
     pub(crate) fn close_later(&self, id: SessionId) {

@@ -5,20 +5,24 @@ mod builder;
 mod client;
 mod exec;
 mod faults;
+mod journal;
 mod lock;
 mod script;
+mod state;
 
 pub use builder::Builder;
 pub use client::Client;
 pub use faults::Loss;
+pub use journal::Journal;
 pub use script::{Invocation, Script};
+pub use state::Snapshot;
 
 use crate::command::session::Replies;
 use crate::command::{Argv, Ctx, Flow, Origin, State, VmCall, call};
 use crate::error::{Error, Failure};
 use crate::reply::Reply;
 use crate::script::{Control, Limits, Vm};
-use crate::store::{JournalEntry, SessionId, Store};
+use crate::store::{SessionId, Store};
 use crate::util::clock::Clock;
 use lock::Shared;
 use std::sync::Arc;
@@ -136,21 +140,6 @@ impl Engine {
     pub fn script_control(&self) -> Arc<Control> {
         self.shared.script_control.clone()
     }
-    /// Starts (or ends) the journal: each write from now on in the form a server propagates.
-    ///
-    /// # Errors
-    /// As [`try_client`](Self::try_client).
-    pub fn set_journal(&self, on: bool) -> Result<(), Error> {
-        self.shared.lock()?.state.store.set_journal(on);
-        Ok(())
-    }
-    /// Takes what the journal holds, oldest first.
-    ///
-    /// # Errors
-    /// As [`try_client`](Self::try_client).
-    pub fn take_journal(&self) -> Result<Vec<JournalEntry>, Error> {
-        Ok(self.shared.lock()?.state.store.take_journal())
-    }
 }
 
 impl Core {
@@ -162,6 +151,7 @@ impl Core {
         self.state.store.begin_unit(self.clock.now_us());
         if !self.clock.is_manual() {
             self.state.store.expire_due(EXPIRE_PER_UNIT);
+            self.state.store.finish_unit();
         }
         self.run(id, Origin::Client, argv, out);
         let session = self.state.sessions.get_mut(id);
@@ -232,15 +222,6 @@ impl Engine {
     ) -> Self {
         let mut state = State::new(store, config, crate::commands::table());
         state.started_at_ms = clock.now_ms();
-        Engine {
-            shared: Arc::new(Shared::new(Core {
-                state,
-                vm: None,
-                clock,
-                loss: None,
-                script_limits,
-                script_control: Arc::default(),
-            })),
-        }
+        Engine::from_parts(state, clock, script_limits)
     }
 }

@@ -35,6 +35,12 @@ texts! {
     NOT_TRACKING = "ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled";
     /// CLIENT PAUSE, which moonkeep does not have.
     NO_PAUSE = "ERR CLIENT PAUSE is not supported by moonkeep";
+    /// CLIENT PAUSE with another mode.
+    BAD_PAUSE_MODE = "ERR CLIENT PAUSE mode must be WRITE or ALL";
+    /// A timeout that is no number.
+    BAD_TIMEOUT = "ERR timeout is not an integer or out of range";
+    /// A timeout below zero.
+    NEGATIVE_TIMEOUT = "ERR timeout is negative";
     /// A client name that would break CLIENT LIST.
     BAD_CLIENT_NAME = "ERR Client names cannot contain spaces, newlines or special characters.";
     /// AUTH with a password where none is set.

@@ -2,6 +2,7 @@
 
 use crate::util::bytes::Bytes;
 use crate::value::Value;
+use crate::value::digest::Digest;
 
 /// No expiry. As an unsigned number it is later than any time.
 pub(super) const NO_EXPIRY: i64 = -1;
@@ -46,6 +47,14 @@ impl Entry {
     #[inline]
     pub fn is_expired(&self, now_ms: i64) -> bool {
         (self.expire_at as u64) < now_ms as u64
+    }
+    /// Of key, value and expiry.
+    pub(super) fn digest(&self) -> u64 {
+        let mut digest = Digest::new(1);
+        digest.bytes(&self.key);
+        digest.word(self.value.digest());
+        digest.word(self.expire_at as u64);
+        digest.finish()
     }
     /// When the key was last used, in seconds of the engine clock.
     pub fn used_at_s(&self) -> u32 {

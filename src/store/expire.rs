@@ -34,6 +34,20 @@ impl Deadlines {
         }
         Arc::make_mut(&mut self.heap).pop().map(|Reverse(entry)| entry)
     }
+    /// All entries before `now_ms`, whether they still hold or not, in no order. Costs no more than there are.
+    pub(super) fn before(&self, now_ms: i64) -> Vec<(i64, u32)> {
+        let heap = self.heap.as_slice();
+        let (mut found, mut open) = (Vec::new(), vec![0]);
+        while let Some(at) = open.pop() {
+            if let Some(&Reverse((deadline, slot))) = heap.get(at)
+                && deadline < now_ms
+            {
+                found.push((deadline, slot));
+                open.extend([2 * at + 1, 2 * at + 2]);
+            }
+        }
+        found
+    }
     /// The earliest deadline in the heap; it may no longer hold.
     pub(super) fn earliest(&self) -> Option<i64> {
         self.heap.peek().map(|Reverse((deadline, _))| *deadline)

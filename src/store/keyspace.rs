@@ -11,14 +11,37 @@ use crate::value::Value;
 use hashbrown::HashTable;
 use std::cmp::Ordering;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
 pub(super) const PAGE: usize = 64;
 
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct Page {
-    pub(super) entries: [Option<Entry>; PAGE],
-    /// Sum of the hashes of the entries; None after a change.
-    pub(super) digest: Option<u64>,
+    entries: [Option<Entry>; PAGE],
+    /// What [`digest`](Self::digest) found; 0 after a change. Atomic, as forks share pages.
+    digest: AtomicU64,
+}
+
+impl Clone for Page {
+    fn clone(&self) -> Self {
+        let digest = AtomicU64::new(self.digest.load(Relaxed));
+        Page { entries: self.entries.clone(), digest }
+    }
+}
+
+impl Page {
+    /// The sum of the digests of the entries.
+    pub(super) fn digest(&self) -> u64 {
+        let known = self.digest.load(Relaxed);
+        if known != 0 {
+            return known;
+        }
+        let digests = self.entries.iter().flatten().map(Entry::digest);
+        let sum = digests.fold(0, u64::wrapping_add);
+        self.digest.store(sum, Relaxed);
+        sum
+    }
 }
 
 /// The keys of one database.
@@ -86,7 +109,7 @@ impl Keyspace {
     pub(super) fn get_mut(&mut self, slot: u32) -> Option<&mut Entry> {
         let slot = slot as usize;
         let page = Arc::make_mut(self.pages.get_mut(slot / PAGE)?);
-        page.digest = None;
+        *page.digest.get_mut() = 0;
         page.entries[slot % PAGE].as_mut()
     }
     /// Notes when an entry was used; copies nothing when that is known already. The digest of the page stays.
@@ -107,7 +130,7 @@ impl Keyspace {
         let slot = self.free.take(hash).unwrap_or_else(|| self.grow());
         let at = slot as usize;
         let page = Arc::make_mut(&mut self.pages[at / PAGE]);
-        page.digest = None;
+        *page.digest.get_mut() = 0;
         page.entries[at % PAGE] = Some(entry);
         let Keyspace { table, pages, .. } = self;
         table.insert_unique(spread(hash), slot, |&slot| {
@@ -118,7 +141,7 @@ impl Keyspace {
     }
     fn grow(&mut self) -> u32 {
         let first = (self.pages.len() * PAGE) as u32;
-        self.pages.push(Arc::new(Page { entries: [const { None }; PAGE], digest: None }));
+        self.pages.push(Arc::new(Page { entries: [const { None }; PAGE], digest: AtomicU64::new(0) }));
         self.free.add((first + 1..first + PAGE as u32).rev());
         first
     }
@@ -130,7 +153,7 @@ impl Keyspace {
         }
         let at = slot as usize;
         let page = Arc::make_mut(&mut self.pages[at / PAGE]);
-        page.digest = None;
+        *page.digest.get_mut() = 0;
         let entry = page.entries[at % PAGE].take()?;
         self.free.hold(hash, slot);
         if entry.expire_at != NO_EXPIRY {
@@ -174,8 +197,29 @@ impl Keyspace {
     pub(super) fn iter(&self) -> impl Iterator<Item = &Entry> {
         self.pages.iter().flat_map(|page| page.entries.iter().flatten())
     }
-    pub(super) fn pages_mut(&mut self) -> impl Iterator<Item = &mut Arc<Page>> {
-        self.pages.iter_mut()
+    pub(super) fn pages(&self) -> impl Iterator<Item = &Page> {
+        self.pages.iter().map(|page| &**page)
+    }
+    /// The entries in pages that the other keyspace does not share.
+    pub(super) fn unshared(&self, other: Option<&Keyspace>) -> impl Iterator<Item = &Entry> {
+        let shares = move |at: usize, page: &Arc<Page>| {
+            other.and_then(|other| other.pages.get(at)).is_some_and(|theirs| Arc::ptr_eq(page, theirs))
+        };
+        let pages = self.pages.iter().enumerate().filter(move |(at, page)| !shares(*at, page));
+        pages.flat_map(|(_, page)| page.entries.iter().flatten())
+    }
+    /// The entries whose time is over but that nobody has met yet. Costs no more than there are.
+    pub(super) fn overdue(&self, now_ms: i64) -> impl Iterator<Item = &Entry> {
+        let mut found = self.deadlines.before(now_ms);
+        found.sort_unstable();
+        found.dedup();
+        found
+            .into_iter()
+            .filter_map(|(deadline, slot)| self.get(slot).filter(|entry| entry.expire_at == deadline))
+    }
+    /// The entry of a key whose time is not over.
+    pub(super) fn find_live(&self, key: &[u8], now_ms: i64) -> Option<&Entry> {
+        self.get(self.find(key)?).filter(|entry| !entry.is_expired(now_ms))
     }
     /// The unit of work has ended: the slots it freed may be used by any key.
     pub(super) fn settle(&mut self) {

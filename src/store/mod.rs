@@ -1,6 +1,7 @@
 //! The keyspace: databases, expiry, WATCH, the journal, and `touch`, the one place where a change is noted.
 //! `keyspace` holds one database, `edit` the guard for changing a value, `expire` the deadlines; commands are above.
 
+mod diff;
 mod edit;
 mod entry;
 mod event;
@@ -8,11 +9,14 @@ mod expire;
 mod journal;
 mod keyspace;
 mod slots;
+mod snapshot;
 mod watch;
 
+pub use diff::{Change, Held};
 pub use edit::Edit;
 pub use entry::Entry;
 pub use event::{Event, EventClass};
+pub(crate) use journal::Subscription;
 pub use journal::{JournalEntry, Targets};
 pub use watch::SessionId;
 
@@ -129,8 +133,10 @@ impl Store {
     /// Ends the unit: what it wrote becomes readable in the journal.
     #[inline]
     pub fn finish_unit(&mut self) {
-        if let Some(journal) = &mut self.journal {
-            journal.finish_unit();
+        if let Some(journal) = &mut self.journal
+            && !journal.finish_unit()
+        {
+            self.journal = None;
         }
         for db in self.removed_from.drain(..) {
             self.dbs[db as usize].settle();
@@ -203,9 +209,7 @@ impl Store {
     }
     /// True when the key is there and its time is not over; changes nothing at all.
     pub fn contains(&self, db: Db, key: &[u8]) -> bool {
-        let keyspace = self.keyspace(db);
-        let entry = keyspace.find(key).and_then(|slot| keyspace.get(slot));
-        entry.is_some_and(|entry| !entry.is_expired(self.now_ms))
+        self.keyspace(db).find_live(key, self.now_ms).is_some()
     }
     /// Keys in a database, those included whose time is over but that nobody has met yet.
     pub fn len(&self, db: Db) -> usize {
@@ -328,10 +332,7 @@ impl Store {
         let (one, two) = (a as usize, b as usize);
         if !self.watches.is_empty() {
             let Store { dbs, watches, now_ms, .. } = self;
-            let there = |keyspace: &Keyspace, key: &[u8]| {
-                let entry = keyspace.find(key).and_then(|slot| keyspace.get(slot));
-                entry.is_some_and(|entry| !entry.is_expired(*now_ms))
-            };
+            let there = |keyspace: &Keyspace, key: &[u8]| keyspace.find_live(key, *now_ms).is_some();
             for (db, own, other) in [(a, one, two), (b, two, one)] {
                 watches.mark_db(db, |key, was_expired| {
                     there(&dbs[other], key) || (!was_expired && dbs[own].find(key).is_some())
@@ -387,10 +388,12 @@ impl Store {
         let slot = self.keyspace(db).find(key);
         slot.is_some() && self.live(db, key).is_none()
     }
-    /// Active expiry: removes up to `limit` keys whose time is over, earliest first; answers how many.
+    /// Active expiry, a unit of its own: removes up to `limit` keys whose time is over, earliest first; answers how
+    /// many.
     pub fn expire_due(&mut self, limit: usize) -> usize {
         let now_ms = self.now_ms;
         let mut gone = 0;
+        self.unbracket_journal();
         while gone < limit {
             let deadlines =
                 self.dbs.iter().enumerate().filter_map(|(db, k)| Some((k.deadlines.earliest()?, db)));
@@ -439,18 +442,24 @@ impl Store {
 
     // ---- journal
 
-    /// Starts (or ends and drops) the journal.
-    pub fn set_journal(&mut self, on: bool) {
-        self.journal = on.then(Journal::default);
+    /// A new reader of the journal.
+    pub(crate) fn subscribe_journal(&mut self) -> Subscription {
+        self.journal.get_or_insert_default().subscribe()
     }
     /// True while somebody reads the journal.
     #[inline]
     pub fn has_journal(&self) -> bool {
         self.journal.is_some()
     }
-    /// Takes the journal of the finished units.
-    pub fn take_journal(&mut self) -> Vec<JournalEntry> {
-        self.journal.as_mut().map(Journal::take).unwrap_or_default()
+    /// What a reader of the journal has not read yet.
+    pub(crate) fn take_journal(&mut self, subscription: &Subscription) -> Vec<JournalEntry> {
+        self.journal.as_mut().map(|journal| journal.take(subscription)).unwrap_or_default()
+    }
+    /// What the unit that runs writes is not one transaction: each entry stands alone in the journal.
+    pub(crate) fn unbracket_journal(&mut self) {
+        if let Some(journal) = &mut self.journal {
+            journal.unbracket();
+        }
     }
     /// Notes the propagated form of a write; nothing when nobody reads it.
     #[inline]

@@ -81,6 +81,28 @@ impl Clock {
         us.store(unix_ms.saturating_mul(1000), Ordering::Release);
         true
     }
+    /// A manual clock of its own that stands at the same time; the system's clock remains what it is.
+    #[must_use]
+    pub(crate) fn standing(&self) -> Self {
+        let source = match &self.source {
+            Source::System => Source::System,
+            Source::Manual(us) => Source::Manual(Arc::new(AtomicI64::new(us.load(Ordering::Acquire)))),
+        };
+        Clock { source, ..*self }
+    }
+    /// Sets a manual clock to the time of another manual one, before what either is off by.
+    pub(crate) fn set_as(&self, other: &Clock) {
+        if let (Source::Manual(us), Source::Manual(other)) = (&self.source, &other.source) {
+            us.store(other.load(Ordering::Acquire), Ordering::Release);
+        }
+    }
+    /// Moves a manual clock that is behind this time on to it.
+    pub(crate) fn catch_up(&self, unix_ms: i64) {
+        let behind = unix_ms.saturating_sub(self.now_ms());
+        if let Ok(ms @ 1..) = u64::try_from(behind) {
+            self.advance(Duration::from_millis(ms));
+        }
+    }
 }
 
 impl Default for Clock {

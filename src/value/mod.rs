@@ -1,9 +1,11 @@
 //! The data structures a key can hold. No keys, no time, no clients here: those are in `store` and `command`.
 
 pub mod counted_tree;
+pub mod digest;
 pub mod hash;
 pub mod list;
 pub mod packed;
+pub mod preview;
 pub mod set;
 pub mod stream;
 mod stream_block;

@@ -18,6 +18,8 @@ pub(crate) struct Corpus {
 /// One case: its steps run on an empty keyspace.
 pub(crate) struct Case {
     pub(crate) title: String,
+    /// What moonkeep lacks for it.
+    pub(crate) waits_for: Option<String>,
     pub(crate) steps: Vec<Step>,
 }
 
@@ -67,14 +69,16 @@ impl Corpus {
 
     fn take(&mut self, number: usize, line: &str, comments: &mut Vec<String>) -> Result<(), String> {
         if let Some(title) = line.strip_prefix("== ") {
-            self.cases.push(Case { title: title.into(), steps: Vec::new() });
+            self.cases.push(Case { title: title.into(), waits_for: None, steps: Vec::new() });
             return Ok(());
         }
         let Some(case) = self.cases.last_mut() else {
             self.preamble.push(line.into());
             return Ok(());
         };
-        if line.starts_with("# ") {
+        if let Some(what) = line.strip_prefix("waits for ") {
+            case.waits_for = Some(what.into());
+        } else if line.starts_with("# ") {
             comments.push(line.into());
         } else if let Some(kind) = step_kind(line)? {
             let comments = std::mem::take(comments);
@@ -94,6 +98,7 @@ impl Corpus {
                 lines.push(String::new());
             }
             lines.push(format!("== {}", case.title));
+            lines.extend(case.waits_for.iter().map(|what| format!("waits for {what}")));
             for step in &case.steps {
                 lines.extend(step.comments.iter().cloned());
                 lines.push(step.head.clone());

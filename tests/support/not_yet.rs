@@ -3,11 +3,11 @@
 
 use super::wire::Wire;
 
-/// Whether moonkeep's reply only says that it lacks a command which the server has.
+/// Whether moonkeep's reply only says that it lacks a command which the server has, or, naming itself, a part of one.
 pub(crate) fn lacks_command(expected_is_unknown: bool, got: &Wire) -> bool {
     let Wire::Error(text) = got else { return false };
     let text = String::from_utf8_lossy(text);
-    !expected_is_unknown && is_unknown(&text)
+    !expected_is_unknown && (is_unknown(&text) || text.contains("moonkeep"))
 }
 
 /// Whether an error text is the server's answer to an unknown command or subcommand.

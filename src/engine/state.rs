@@ -1,0 +1,129 @@
+//! The state of an engine as a value: to keep it, to go back to it, to go on from it twice, to compare it.
+//! All share keys and values with the engine until one side writes. What differs is found in `store::diff`.
+
+use super::lock::Shared;
+use super::{Core, Engine};
+use crate::command::State;
+use crate::error::Error;
+use crate::script::Limits;
+use crate::store::Change;
+use crate::util::clock::Clock;
+use std::sync::Arc;
+
+/// The state of an engine at one time: databases, scripts, settings, counters, generators and the time. Sessions are
+/// not part of it.
+///
+/// Cheap to take and to clone: nothing is copied that the engine does not change later.
+#[derive(Debug, Clone)]
+pub struct Snapshot {
+    kept: Arc<Kept>,
+}
+
+#[derive(Debug)]
+struct Kept {
+    state: State,
+    /// Stands at the time of the snapshot when the engine's clock is manual.
+    clock: Clock,
+    script_limits: Limits,
+}
+
+impl Snapshot {
+    /// What differs in `after`: keys with their values and expiry, in the order of databases and keys. Keys whose
+    /// time is over do not count. Each change prints as one line.
+    ///
+    /// ```
+    /// let engine = moonkeep::Engine::new();
+    /// let mut client = engine.client();
+    /// client.call(["SET", "stock", "10"])?;
+    /// let before = engine.snapshot()?;
+    /// client.call(["DECR", "stock"])?;
+    /// let changes = before.diff(&engine.snapshot()?);
+    /// assert_eq!(changes[0].to_string(), r#"~ stock string "10" -> "9""#);
+    /// # Ok::<(), moonkeep::Error>(())
+    /// ```
+    pub fn diff(&self, after: &Snapshot) -> Vec<Change> {
+        self.kept.state.store.diff(&after.kept.state.store)
+    }
+    /// Whether both hold the same keys with the same values and expiry, however they are represented.
+    pub fn same_data(&self, other: &Snapshot) -> bool {
+        self.diff(other).is_empty()
+    }
+    /// See [`Engine::state_hash`].
+    pub fn state_hash(&self) -> u64 {
+        self.kept.state.store.digest()
+    }
+    /// The time of the snapshot in Unix milliseconds.
+    pub fn now_ms(&self) -> i64 {
+        self.kept.state.store.now_ms()
+    }
+    /// A new engine that goes on from here: see [`Engine::fork`].
+    pub fn fork(&self) -> Engine {
+        let Kept { state, clock, script_limits } = &*self.kept;
+        Engine::from_parts(state.detached(), clock.standing(), script_limits.clone())
+    }
+}
+
+impl Engine {
+    /// The state as it is now.
+    ///
+    /// # Errors
+    /// When this thread is inside the engine, or the engine is poisoned.
+    pub fn snapshot(&self) -> Result<Snapshot, Error> {
+        let core = self.now()?;
+        let kept = Kept {
+            state: core.state.detached(),
+            clock: core.clock.standing(),
+            script_limits: core.script_limits.clone(),
+        };
+        Ok(Snapshot { kept: Arc::new(kept) })
+    }
+    /// Goes back to a snapshot, of this engine or another one: databases, scripts, settings, counters, generators,
+    /// and the time of a manual clock (for all that share it). Sessions stay open; to those that watch a key it has
+    /// changed. Readers of the journal are not told. An engine that a panic poisoned works again.
+    ///
+    /// # Errors
+    /// When the snapshot has another number of databases, or this thread is inside the engine.
+    pub fn restore(&self, snapshot: &Snapshot) -> Result<(), Error> {
+        let mut core = self.shared.lock_anyway()?;
+        let Kept { state, clock, .. } = &*snapshot.kept;
+        if core.state.store.databases() != state.store.databases() {
+            return Err(Error::usage("the snapshot has another number of databases than the engine"));
+        }
+        core.state.adopt(state);
+        core.clock.set_as(clock);
+        if self.shared.heal() {
+            core.vm = None;
+        }
+        Ok(())
+    }
+    /// A new engine with a copy of the state: same databases, scripts, settings and generators, and no sessions. A
+    /// manual clock is copied too: the new one stands at the same time and is moved on its own. Neither side sees
+    /// what the other one does from now on.
+    ///
+    /// # Errors
+    /// As [`snapshot`](Self::snapshot).
+    pub fn fork(&self) -> Result<Engine, Error> {
+        let core = self.now()?;
+        Ok(Engine::from_parts(core.state.detached(), core.clock.standing(), core.script_limits.clone()))
+    }
+    /// 64 bits that tell what the databases hold: keys, values, expiry; not keys whose time is over, and not how
+    /// anything is represented. Engines that hold the same have the same hash, whatever their seeds. After a small
+    /// change it costs little.
+    ///
+    /// # Errors
+    /// As [`snapshot`](Self::snapshot).
+    pub fn state_hash(&self) -> Result<u64, Error> {
+        Ok(self.now()?.state.store.digest())
+    }
+    /// The engine, entered, with the store at the clock's time.
+    fn now(&self) -> Result<impl std::ops::DerefMut<Target = Core> + '_, Error> {
+        let mut core = self.shared.lock()?;
+        let now_us = core.clock.now_us();
+        core.state.store.begin_unit(now_us);
+        Ok(core)
+    }
+    pub(super) fn from_parts(state: State, clock: Clock, script_limits: Limits) -> Self {
+        let core = Core { state, vm: None, clock, loss: None, script_limits, script_control: Arc::default() };
+        Engine { shared: Arc::new(Shared::new(core)) }
+    }
+}

@@ -1,0 +1,93 @@
+//! A store as a value: copies that share everything until one side writes, and the digest of what it holds.
+//! Comparing two stores is in `diff`; snapshots and forks of whole engines are in `engine::state`.
+
+use super::keyspace::Keyspace;
+use super::watch::Watches;
+use super::{Db, Store};
+use crate::util::hasher::Set;
+use crate::value::digest::Digest;
+
+impl Store {
+    /// A copy without what belongs to sessions and readers: nobody watches it, nobody reads its journal. Costs no
+    /// copy of a key or value.
+    pub fn detached(&self) -> Store {
+        Store {
+            dbs: self.dbs.clone(),
+            hasher: self.hasher.clone(),
+            now_us: self.now_us,
+            now_ms: self.now_ms,
+            now_s: self.now_s,
+            dirty: self.dirty,
+            removed_from: Vec::new(),
+            watches: Watches::default(),
+            journal: None,
+            targets: self.targets,
+            seed: self.seed,
+            rng: self.rng.clone(),
+            stats: self.stats,
+        }
+    }
+    /// Takes over what a [`detached`](Self::detached) copy holds. Who watches is told as if databases were swapped,
+    /// scans begin anew, readers of the journal go on reading (of this exchange they are not told).
+    ///
+    /// Both must have the same number of databases.
+    pub(crate) fn adopt(&mut self, other: &Store) {
+        let mut other = other.detached();
+        for (db, own) in (0..).zip(&self.dbs) {
+            let new = &mut other.dbs[db as usize];
+            if !self.watches.is_empty() {
+                self.watches.mark_db(db, |key, was_expired| {
+                    new.find_live(key, other.now_ms).is_some() || (!was_expired && own.find(key).is_some())
+                });
+            }
+            new.follow(own.scan_state());
+        }
+        other.watches = std::mem::take(&mut self.watches);
+        other.journal = self.journal.take();
+        if let Some(journal) = &mut other.journal {
+            journal.abandon_unit();
+        }
+        *self = other;
+    }
+    /// A digest of all keys with their values and expiry. It does not depend on the hasher, on the form of values, on
+    /// where keys are stored, nor on keys whose time is over. Parts that did not change since the last call are not
+    /// looked at again.
+    pub fn digest(&self) -> u64 {
+        let mut all = Digest::new(0);
+        for (db, keyspace) in (0u64..).zip(&self.dbs) {
+            let (keys, sum) = keyspace.digest(self.now_ms);
+            if keys > 0 {
+                all.word(db);
+                all.word(keys);
+                all.word(sum);
+            }
+        }
+        all.finish()
+    }
+    /// The keys of a database that may differ from those of another store, each once.
+    pub(super) fn suspects<'a>(&'a self, other: &'a Store, db: Db) -> Vec<&'a [u8]> {
+        let (own, foreign) = (self.dbs.get(db as usize), other.dbs.get(db as usize));
+        let mut keys: Set<&'a [u8]> = Set::default();
+        for (keyspace, opposite, now_ms) in [(own, foreign, self.now_ms), (foreign, own, other.now_ms)] {
+            let Some(keyspace) = keyspace else { continue };
+            keys.extend(keyspace.unshared(opposite).map(|entry| entry.key()));
+            keys.extend(keyspace.overdue(now_ms).map(|entry| entry.key()));
+        }
+        let mut keys: Vec<&[u8]> = keys.into_iter().collect();
+        keys.sort_unstable();
+        keys
+    }
+}
+
+impl Keyspace {
+    /// How many keys are alive, and the sum of their digests.
+    fn digest(&self, now_ms: i64) -> (u64, u64) {
+        let mut sum = self.pages().fold(0u64, |sum, page| sum.wrapping_add(page.digest()));
+        let mut keys = self.len() as u64;
+        for entry in self.overdue(now_ms) {
+            sum = sum.wrapping_sub(entry.digest());
+            keys -= 1;
+        }
+        (keys, sum)
+    }
+}

@@ -1,0 +1,236 @@
+//! Random differential programs: the same commands to moonkeep and to the reference server, every reply and the final
+//! keyspace compared. A program that differs is shrunk and printed as a case for `tests/corpus/`.
+//! `MOONKEEP_SEED` repeats a run, `MOONKEEP_DIFF_PROGRAMS` sets its length, `MOONKEEP_COVERAGE` names a file for
+//! the table of what was reached.
+
+mod coverage;
+mod grammar;
+mod judge;
+mod program;
+mod rng;
+mod shrink;
+mod values;
+
+use crate::support::moonkeep::Moonkeep;
+use crate::support::not_yet::is_unknown;
+use crate::support::server::{Server, server_or_skip};
+use crate::support::target::{MAIN, Target, argv};
+use coverage::Coverage;
+use grammar::{Argument, Syntax};
+use judge::{Difference, Judge};
+use program::{Generator, Step};
+use rng::Rng;
+use std::collections::BTreeMap;
+
+/// Commands that wait, end or reconfigure the server, or show what only a process has.
+const LEFT_OUT: &[&str] = &[
+    "ACL",
+    "ASKING",
+    "AUTH",
+    "BGREWRITEAOF",
+    "BGSAVE",
+    "BLMOVE",
+    "BLMPOP",
+    "BLPOP",
+    "BRPOP",
+    "BRPOPLPUSH",
+    "BZMPOP",
+    "BZPOPMAX",
+    "BZPOPMIN",
+    "CLIENT",
+    "CLUSTER",
+    "COMMAND",
+    "CONFIG",
+    "DEBUG",
+    "DISCARD",
+    "DUMP",
+    "EVAL",
+    "EVALSHA",
+    "EVALSHA_RO",
+    "EVAL_RO",
+    "EXEC",
+    "FAILOVER",
+    "FCALL",
+    "FCALL_RO",
+    "FUNCTION",
+    "LASTSAVE",
+    "LATENCY",
+    "LOLWUT",
+    "MEMORY",
+    "MIGRATE",
+    "MODULE",
+    "MONITOR",
+    "MULTI",
+    "OBJECT FREQ",
+    "PFDEBUG",
+    "PFSELFTEST",
+    "PSUBSCRIBE",
+    "PSYNC",
+    "PUBSUB",
+    "PUNSUBSCRIBE",
+    "QUIT",
+    "READONLY",
+    "READWRITE",
+    "REPLCONF",
+    "REPLICAOF",
+    "RESTORE",
+    "RESTORE-ASKING",
+    "ROLE",
+    "SAVE",
+    "SCRIPT KILL",
+    "SCRIPT DEBUG",
+    "SHUTDOWN",
+    "SLAVEOF",
+    "SLOWLOG",
+    "SPUBLISH",
+    "SSUBSCRIBE",
+    "SUBSCRIBE",
+    "SUNSUBSCRIBE",
+    "SYNC",
+    "UNSUBSCRIBE",
+    "WAIT",
+    "XREAD",
+    "XREADGROUP",
+];
+/// Of those, the ones that are harmless after all.
+const KEPT: &[&str] = &["CLIENT GETNAME", "CLIENT SETNAME", "CLIENT ID", "CONFIG GET"];
+
+const PROGRAMS: u64 = 2000;
+const STEPS: usize = 50;
+/// A run goes on after a difference, to report several at once.
+const DIFFERENCES_MAX: usize = 12;
+
+#[test]
+fn random_programs_agree_with_the_server() {
+    let Some(mut server) = server_or_skip("random_programs_agree_with_the_server") else { return };
+    let mut moonkeep = Moonkeep::default();
+    let syntaxes = syntaxes(&mut server, &mut moonkeep);
+    let provocations = provocations(&mut moonkeep);
+    let seed = number("MOONKEEP_SEED", 1);
+    let programs = number("MOONKEEP_DIFF_PROGRAMS", PROGRAMS);
+    println!("seed {seed}, {programs} programs of {} commands' syntax", syntaxes.len());
+    let mut coverage = Coverage::default();
+    for syntax in &syntaxes {
+        coverage.expect(&syntax.name, tokens(&syntax.arguments));
+    }
+    let mut found: BTreeMap<String, String> = BTreeMap::new();
+    for number in 0..programs {
+        let mut generator = Generator {
+            syntaxes: &syntaxes,
+            provocations: &provocations,
+            rng: Rng::new(seed ^ (number << 20)),
+        };
+        let program = generator.program(STEPS);
+        let coverage = Some(&mut coverage);
+        let mut judge = Judge { server: &mut server, moonkeep: &mut moonkeep, coverage };
+        let Some(difference) = judge.run(&program) else { continue };
+        if found.contains_key(&difference.signature()) {
+            continue;
+        }
+        let signature = difference.signature();
+        let (program, difference) = shrink::shrink(&mut server, &mut moonkeep, program, difference);
+        found.insert(signature, report(&program, &difference, number));
+        found.entry(difference.signature()).or_default();
+        if found.values().filter(|text| !text.is_empty()).count() >= DIFFERENCES_MAX {
+            break;
+        }
+    }
+    println!("reached {}", coverage.summary());
+    if let Some(path) = std::env::var_os("MOONKEEP_COVERAGE") {
+        std::fs::write(path, coverage.table()).expect("a writable file");
+    }
+    let reports: Vec<String> = found.into_values().filter(|text| !text.is_empty()).collect();
+    assert!(reports.is_empty(), "{} differences (seed {seed}):\n\n{}", reports.len(), reports.join("\n"));
+}
+
+/// A side that answers one command wrongly, to see that the judge sees it.
+struct Liar(Moonkeep);
+
+impl Target for Liar {
+    fn send(&mut self, connection: &str, argv: &[Vec<u8>]) {
+        let wrong = argv.first().is_some_and(|name| name == b"APPEND");
+        let lie = [b"STRLEN".to_vec(), argv.get(1).cloned().unwrap_or_default()];
+        self.0.send(connection, if wrong { &lie } else { argv });
+    }
+
+    fn receive(&mut self, connection: &str) -> crate::support::wire::Wire {
+        self.0.receive(connection)
+    }
+
+    fn advance(&mut self, ms: i64) {
+        self.0.advance(ms);
+    }
+
+    fn reset(&mut self) {
+        self.0.reset();
+    }
+}
+
+#[test]
+fn a_difference_is_found_and_shrunk() {
+    let lines = ["SET a 1", "GET a", "SET k v", "PING", "APPEND k w", "DEL a"];
+    let program: Vec<Step> = lines.iter().map(|line| program::parsed(MAIN, line)).collect();
+    let (mut honest, mut liar) = (Moonkeep::default(), Liar(Moonkeep::default()));
+    let found = Judge { server: &mut honest, moonkeep: &mut liar, coverage: None }.run(&program);
+    let found = found.expect("the sides differ");
+    let (small, difference) = shrink::shrink(&mut honest, &mut liar, program, found);
+    let text = report(&small, &difference, 0);
+    assert_eq!(text, "== APPEND (program 0)\n> APPEND k w\nexpected :1\ngot      :0\n");
+}
+
+fn number(variable: &str, default: u64) -> u64 {
+    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+/// What to generate: the server's commands that moonkeep has.
+fn syntaxes(server: &mut Server, moonkeep: &mut Moonkeep) -> Vec<Syntax> {
+    let mut syntaxes = grammar::read(server);
+    syntaxes.retain(|syntax| {
+        let container = syntax.name.split(' ').next().unwrap_or_default();
+        let left_out = LEFT_OUT.contains(&container) || LEFT_OUT.contains(&syntax.name.as_str());
+        !left_out || KEPT.contains(&syntax.name.as_str())
+    });
+    let only = std::env::var("MOONKEEP_DIFF_GROUPS").ok();
+    syntaxes.retain(|syntax| {
+        only.as_deref().is_none_or(|only| only.split(',').any(|group| group == syntax.group))
+    });
+    syntaxes.retain(|syntax| {
+        let words: Vec<&str> = syntax.name.split(' ').collect();
+        let reply = moonkeep.call(MAIN, &argv(&words)).to_string();
+        !is_unknown(&reply)
+    });
+    syntaxes
+}
+
+/// The provocations whose commands moonkeep has; those that call an unknown command on purpose among them.
+fn provocations(moonkeep: &mut Moonkeep) -> Vec<&'static [&'static str]> {
+    let mut all = program::PROVOCATIONS.to_vec();
+    all.retain(|lines| {
+        lines.iter().all(|line| {
+            let name = line.split(' ').next().unwrap_or_default();
+            name.starts_with("NOSUCH") || !is_unknown(&moonkeep.call(MAIN, &argv(&[name])).to_string())
+        })
+    });
+    all
+}
+
+fn tokens(arguments: &[Argument]) -> Vec<String> {
+    let mut all = Vec::new();
+    for argument in arguments {
+        all.extend(argument.token.clone());
+        all.extend(tokens(&argument.arguments));
+    }
+    all
+}
+
+/// A difference as a case to paste into a corpus file.
+fn report(program: &[Step], difference: &Difference, number: u64) -> String {
+    let mut text = format!("== {} (program {number})\n", difference.what);
+    for step in program {
+        text.push_str(&step.line());
+        text.push('\n');
+    }
+    let place = if difference.at < program.len() { "" } else { " (final state)" };
+    text.push_str(&format!("expected {}{place}\ngot      {}\n", difference.expected, difference.got));
+    text
+}

@@ -1,0 +1,78 @@
+//! What the random programs reached: commands, tokens of their usage, error texts.
+
+use super::program::Command;
+use crate::support::wire::Wire;
+use std::collections::BTreeMap;
+
+/// Counts.
+#[derive(Default)]
+pub(crate) struct Coverage {
+    commands: BTreeMap<String, u64>,
+    tokens: BTreeMap<String, u64>,
+    errors: BTreeMap<String, u64>,
+}
+
+impl Coverage {
+    /// Makes a command and its tokens known, so that one never reached shows as zero.
+    pub(crate) fn expect(&mut self, command: &str, tokens: Vec<String>) {
+        self.commands.entry(command.into()).or_default();
+        for token in tokens {
+            self.tokens.entry(format!("{command} {token}")).or_default();
+        }
+    }
+
+    /// Counts a command and its reply.
+    pub(crate) fn note(&mut self, command: &Command, reply: &Wire) {
+        *self.commands.entry(command.name.clone()).or_default() += 1;
+        if let Some(inner) = &command.inner {
+            *self.commands.entry(inner.clone()).or_default() += 1;
+        }
+        match reply {
+            Wire::Error(text) => *self.errors.entry(general(text)).or_default() += 1,
+            _ => {
+                for token in &command.tokens {
+                    *self.tokens.entry(token.clone()).or_default() += 1;
+                }
+            }
+        }
+    }
+
+    /// The table, rarest first in each part.
+    pub(crate) fn table(&self) -> String {
+        let mut text = String::new();
+        for (title, counts) in
+            [("command", &self.commands), ("token", &self.tokens), ("error text", &self.errors)]
+        {
+            let mut rows: Vec<_> = counts.iter().map(|(name, count)| (*count, name)).collect();
+            rows.sort();
+            text.push_str(&format!("{title}: {} kinds\n", rows.len()));
+            for (count, name) in rows {
+                text.push_str(&format!("{count:>9}  {name}\n"));
+            }
+        }
+        text
+    }
+
+    /// One line: how many of each, and the least count.
+    pub(crate) fn summary(&self) -> String {
+        let part = |name: &str, counts: &BTreeMap<String, u64>| {
+            format!("{} {name} (at least {} times)", counts.len(), counts.values().min().unwrap_or(&0))
+        };
+        [part("commands", &self.commands), part("tokens", &self.tokens), part("error texts", &self.errors)]
+            .join(", ")
+    }
+}
+
+/// An error text without what it quotes: names, numbers, script digests.
+fn general(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(text).replace("can't", "cannot").replace("doesn't", "does not");
+    let text = text.split(" script: ").next().unwrap_or_default();
+    let text = text.split(", with args beginning").next().unwrap_or_default();
+    if let Some((start, _)) =
+        text.split_once("option ").filter(|(start, _)| start.starts_with("ERR Unsupported"))
+    {
+        return format!("{start}option …");
+    }
+    let parts = text.split('\'').enumerate().map(|(at, part)| if at % 2 == 0 { part } else { "'…'" });
+    parts.collect()
+}

@@ -1,0 +1,220 @@
+//! Runs one program on both sides and finds the first difference: replies step by step, then what is in the keyspace.
+//! Where the server's answer is not defined (the order of a set, a random element, a client's number), only what is
+//! defined is compared.
+
+use super::coverage::Coverage;
+use super::program::{Command, Step};
+use crate::support::target::{Target, argv};
+use crate::support::wire::Wire;
+use std::collections::BTreeMap;
+
+/// Where the two sides part.
+pub(crate) struct Difference {
+    /// The index of the step; the number of steps for the final state.
+    pub(crate) at: usize,
+    pub(crate) what: String,
+    pub(crate) expected: String,
+    pub(crate) got: String,
+}
+
+impl Difference {
+    /// What two differences with the same cause have in common.
+    pub(crate) fn signature(&self) -> String {
+        let head = |text: &str| {
+            let length = if text.starts_with('-') { 40 } else { 2 };
+            text.chars().filter(|c| !c.is_ascii_digit()).take(length).collect::<String>()
+        };
+        format!("{}|{}|{}", self.what, head(&self.expected), head(&self.got))
+    }
+}
+
+/// How far two replies must agree.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Agreement {
+    Exact,
+    /// The elements, in any order.
+    Elements,
+    /// The pairs, in any order.
+    Pairs,
+    /// The kind and the number of elements.
+    Shape,
+}
+
+fn agreement(name: &str) -> Agreement {
+    match name {
+        "SMEMBERS" | "SUNION" | "SINTER" | "SDIFF" | "KEYS" | "HKEYS" | "HVALS" => Agreement::Elements,
+        "HGETALL" | "CONFIG GET" => Agreement::Pairs,
+        "SPOP" | "SRANDMEMBER" | "HRANDFIELD" | "ZRANDMEMBER" | "RANDOMKEY" | "SCAN" | "HSCAN" | "SSCAN"
+        | "ZSCAN" | "CLIENT ID" | "CLIENT INFO" | "CLIENT LIST" | "INFO" | "HELLO" | "OBJECT IDLETIME"
+        | "LASTSAVE" | "LOLWUT" => Agreement::Shape,
+        _ => Agreement::Exact,
+    }
+}
+
+fn of_command(command: &Command) -> Agreement {
+    agreement(command.inner.as_deref().unwrap_or(&command.name))
+}
+
+fn agree(how: Agreement, expected: &Wire, got: &Wire) -> bool {
+    if expected == got {
+        return true;
+    }
+    match how {
+        Agreement::Exact => false,
+        Agreement::Elements => deep_sorted(expected) == deep_sorted(got),
+        Agreement::Pairs => pairs(expected) == pairs(got),
+        Agreement::Shape => expected.shape() == got.shape(),
+    }
+}
+
+/// Sorted at all depths: a script may put a set into its own array.
+fn deep_sorted(reply: &Wire) -> Wire {
+    match reply {
+        Wire::Array(items) => Wire::Array(items.iter().map(deep_sorted).collect()).sorted(),
+        other => other.sorted(),
+    }
+}
+
+fn pairs(reply: &Wire) -> Wire {
+    match reply {
+        Wire::Array(items) if items.len() == 1 => Wire::Array(vec![pairs(&items[0])]),
+        other => other.sorted_pairs(),
+    }
+}
+
+/// The two sides and what the run remembers.
+pub(crate) struct Judge<'a> {
+    pub(crate) server: &'a mut dyn Target,
+    pub(crate) moonkeep: &'a mut dyn Target,
+    pub(crate) coverage: Option<&'a mut Coverage>,
+}
+
+impl Judge<'_> {
+    /// Runs a program from an empty keyspace.
+    pub(crate) fn run(&mut self, program: &[Step]) -> Option<Difference> {
+        self.server.reset();
+        self.moonkeep.reset();
+        let mut queues: BTreeMap<&str, Vec<Command>> = BTreeMap::new();
+        for (at, step) in program.iter().enumerate() {
+            match step {
+                Step::Advance(ms) => {
+                    self.server.advance(*ms);
+                    self.moonkeep.advance(*ms);
+                }
+                Step::Call(connection, command) => {
+                    let queue = queues.entry(connection).or_default();
+                    if let Some(difference) = self.call(connection, command, queue) {
+                        return Some(Difference { at, ..difference });
+                    }
+                }
+            }
+        }
+        self.compare_state(program.len())
+    }
+
+    fn call(&mut self, connection: &str, command: &Command, queue: &mut Vec<Command>) -> Option<Difference> {
+        let expected = self.server.call(connection, &command.argv);
+        let got = self.moonkeep.call(connection, &command.argv);
+        if let Some(coverage) = &mut self.coverage {
+            coverage.note(command, &expected);
+        }
+        let same = if command.name == "EXEC" {
+            exec_agrees(queue, &expected, &got)
+        } else {
+            agree(of_command(command), &expected, &got)
+        };
+        let randomised = match command.name.as_str() {
+            _ if expected == Wire::Status(b"QUEUED".to_vec()) => {
+                queue.push(command.clone());
+                Vec::new()
+            }
+            "EXEC" | "DISCARD" | "RESET" | "MULTI" => std::mem::take(queue),
+            _ => vec![command.clone()],
+        };
+        randomised.iter().for_each(|command| self.heal(command));
+        (!same).then(|| Difference {
+            at: 0,
+            what: command.inner.clone().map_or(command.name.clone(), |inner| format!("script {inner}")),
+            expected: expected.to_string(),
+            got: got.to_string(),
+        })
+    }
+
+    /// After a random choice the two sides hold different elements: removes the key on both.
+    fn heal(&mut self, command: &Command) {
+        let name = command.inner.as_deref().unwrap_or(&command.name);
+        if name == "SPOP" {
+            let skipped = command.argv.len()
+                - command.argv.iter().rev().position(|word| word.eq_ignore_ascii_case(b"SPOP")).unwrap_or(0);
+            if let Some(key) = command.argv.get(skipped) {
+                for db in ["0", "1", "2"] {
+                    for side in [&mut *self.server, &mut *self.moonkeep] {
+                        side.call("(state)", &argv(&["SELECT", db]));
+                        side.call("(state)", &[b"DEL".to_vec(), key.clone()]);
+                    }
+                }
+            }
+        }
+    }
+
+    fn compare_state(&mut self, at: usize) -> Option<Difference> {
+        for db in ["0", "1", "2"] {
+            let expected = state(self.server, db);
+            let got = state(self.moonkeep, db);
+            if expected != got {
+                let differing = |left: &[String], right: &[String]| {
+                    left.iter()
+                        .filter(|line| !right.contains(line))
+                        .cloned()
+                        .collect::<Vec<_>>()
+                        .join("\n         ")
+                };
+                let what = format!("the state of database {db}");
+                return Some(Difference {
+                    at,
+                    what,
+                    expected: differing(&expected, &got),
+                    got: differing(&got, &expected),
+                });
+            }
+        }
+        None
+    }
+}
+
+fn exec_agrees(queue: &[Command], expected: &Wire, got: &Wire) -> bool {
+    match (expected, got) {
+        (Wire::Array(expected), Wire::Array(got)) => {
+            expected.len() == got.len()
+                && expected.iter().zip(got).enumerate().all(|(at, (expected, got))| {
+                    agree(queue.get(at).map_or(Agreement::Exact, of_command), expected, got)
+                })
+        }
+        _ => expected == got,
+    }
+}
+
+/// One line a key: type, expiry, encoding, value.
+fn state(side: &mut dyn Target, db: &str) -> Vec<String> {
+    let mut ask =
+        |words: &[&[u8]]| side.call("(state)", &words.iter().map(|word| word.to_vec()).collect::<Vec<_>>());
+    ask(&[b"SELECT", db.as_bytes()]);
+    let keys = ask(&[b"KEYS", b"*"]).sorted();
+    let mut lines = Vec::new();
+    for key in keys.items() {
+        let Some(name) = key.bytes() else { continue };
+        let kind = ask(&[b"TYPE", name]).to_string();
+        let value = match kind.as_str() {
+            "+string" => ask(&[b"GET", name]),
+            "+list" => ask(&[b"LRANGE", name, b"0", b"-1"]),
+            "+set" => ask(&[b"SMEMBERS", name]).sorted(),
+            "+zset" => ask(&[b"ZRANGE", name, b"0", b"-1", b"WITHSCORES"]),
+            "+hash" => ask(&[b"HGETALL", name]).sorted_pairs(),
+            _ => ask(&[b"XRANGE", name, b"-", b"+"]),
+        };
+        let expiry = ask(&[b"PEXPIRETIME", name]);
+        let encoding = ask(&[b"OBJECT", b"ENCODING", name]);
+        lines.push(format!("{key} {kind} {encoding} expires {expiry} {value}"));
+    }
+    lines
+}

@@ -1,0 +1,317 @@
+//! Random programs: steps on two connections, from the server's own syntax tables.
+
+use super::grammar::{Argument, Kind, Syntax};
+use super::rng::Rng;
+use super::values;
+use crate::support::target::MAIN;
+use crate::support::words;
+
+/// One step of a program.
+#[derive(Clone)]
+pub(crate) enum Step {
+    Call(&'static str, Command),
+    Advance(i64),
+}
+
+/// A command with what the generator knows of it.
+#[derive(Clone, Default)]
+pub(crate) struct Command {
+    pub(crate) argv: Vec<Vec<u8>>,
+    /// The command's name, `EVAL` for scripts.
+    pub(crate) name: String,
+    /// The tokens of its usage that it carries.
+    pub(crate) tokens: Vec<String>,
+    /// The command that a script calls with its arguments.
+    pub(crate) inner: Option<String>,
+}
+
+impl Step {
+    /// The step as a line of a corpus file.
+    pub(crate) fn line(&self) -> String {
+        match self {
+            Step::Call(connection, command) => format!("{connection}> {}", words::join(&command.argv)),
+            Step::Advance(ms) => format!("advance {ms} ms"),
+        }
+    }
+}
+
+/// Scripts that run the command in their arguments in all the ways in which a script can.
+const SCRIPTS: &[&str] = &[
+    "return redis.call(unpack(ARGV))",
+    "return redis.pcall(unpack(ARGV))",
+    "redis.setresp(3) return redis.call(unpack(ARGV))",
+    "redis.setresp(3) return {redis.pcall(unpack(ARGV))}",
+    "local r = redis.pcall(unpack(ARGV)) if type(r) == 'table' then return {r.err or r.ok or #r} end return type(r)",
+    "local ok, r = pcall(redis.call, unpack(ARGV)) if type(r) == 'table' then r = #r end return {tostring(ok), tostring(r)}",
+    "redis.call('APPEND', 's0', 'x') return redis.call(unpack(ARGV))",
+    "redis.call(unpack(ARGV)) error('boom')",
+    "#!lua flags=no-writes\nreturn redis.call(unpack(ARGV))",
+    "#!lua\nreturn redis.call(unpack(ARGV))",
+];
+
+/// Sequences that lead to errors which chance alone seldom meets.
+pub(crate) const PROVOCATIONS: &[&[&str]] = &[
+    &["SET s0 9223372036854775807", "INCR s0", "INCRBY s0 5"],
+    &["SET s0 -9223372036854775808", "DECR s0", "DECRBY s0 1", "INCRBY s0 -1"],
+    &["DECRBY s0 -9223372036854775808"],
+    &["SET s1 1e308", "INCRBYFLOAT s1 1e4931", "INCRBYFLOAT s1 inf"],
+    &["INCRBYFLOAT s1 nan", "INCRBYFLOAT s1 -inf"],
+    &["HSET h0 a 9223372036854775807 b abc", "HINCRBY h0 a 1", "HINCRBY h0 b 1", "HINCRBYFLOAT h0 b 1"],
+    &["HINCRBYFLOAT h0 c inf", "HINCRBYFLOAT h0 a nan"],
+    &["RPUSH l0 x", "INCR l0", "GET l0", "HGET l0 a", "LCS l0 s1"],
+    &["SET s2 v", "RPUSH s2 a", "LPOP s2", "SADD s2 a", "HSET s2 f v", "ZADD s2 1 m", "XADD s2 * f v"],
+    &["SETRANGE s0 536870912 x", "APPEND s0 y"],
+    &["SETRANGE s0 -1 x"],
+    &["EXEC"],
+    &["DISCARD"],
+    &["MULTI", "MULTI", "WATCH s0", "EXEC"],
+    &["MULTI", "NOSUCH", "EXEC"],
+    &["HELLO 9"],
+    &["HELLO 3 BOGUS"],
+    &["HELLO 2 AUTH default x"],
+    &["HELLO 2 SETNAME a"],
+    &["SWAPDB x 1", "SWAPDB 1 x", "SWAPDB 0 77"],
+    &["SELECT 16"],
+    &["SCRIPT FLUSH BOGUS"],
+    &["SCRIPT BOGUS"],
+    &["OBJECT BOGUS s0", "CONFIG BOGUS", "CLIENT BOGUS"],
+    &["EVAL 'return redis.call(\"NOSUCH\")' 0"],
+    &["EVAL 'return (' 0"],
+    &["EVAL 'return x' 0"],
+    &["EVAL 'redis.x = 1' 0"],
+    &["EVAL 'return redis.call(\"GET\", {})' 0"],
+    &["EVAL 'return redis.call()' 0"],
+    &["EVAL '#!lua flags=bogus\nreturn 1' 0"],
+    &["EVAL 'return 1' 5 a"],
+    &["EVAL 'return 1' -1"],
+    &["EVALSHA 0123456789012345678901234567890123456789 0"],
+    &["SCRIPT LOAD 'return KEYS'", "EVALSHA 4ca238f611c9d0ae4e9a75a5dbac22aedc1e44ef 1 k"],
+    &["SCAN abc", "SCAN 0 COUNT 0", "SCAN 0 TYPE bogus"],
+    &["COPY s0 s0", "COPY s0 s1 DB 99", "MOVE s0 0", "MOVE s0 99"],
+    &["EXPIRE s0 9223372036854775807", "EXPIRE s0 10 NX XX", "EXPIRE s0 10 GT LT", "PEXPIRE s0 1 BOGUS"],
+    &["SET s0 v EX 0", "SETEX s0 -1 v", "GETEX s0 PX 0", "PSETEX s0 9223372036854775807 v"],
+    &["CLIENT SETNAME 'a b'"],
+    &["NOSUCHCOMMAND a b"],
+    &["LPOS l0 a RANK 0", "LPOS l0 a COUNT -1", "LPOS l0 a MAXLEN -1", "LSET l0 99 x"],
+];
+
+/// What a program is made of.
+pub(crate) struct Generator<'a> {
+    pub(crate) syntaxes: &'a [Syntax],
+    pub(crate) provocations: &'a [&'static [&'static str]],
+    pub(crate) rng: Rng,
+}
+
+/// Of a hundred steps, how many are something else than a plain command.
+const SCRIPT: usize = 10;
+const TRANSACTION: usize = 6;
+const TIME: usize = 4;
+const PROVOCATION: usize = 5;
+
+impl Generator<'_> {
+    /// A program of about so many steps.
+    pub(crate) fn program(&mut self, steps: usize) -> Vec<Step> {
+        let groups = ["string", "generic", "hash", "list", "set", "sorted-set", "stream", "bitmap", ""];
+        let focus = *self.rng.pick(&groups);
+        let mut program = Vec::new();
+        for connection in [MAIN, "b"] {
+            if self.rng.percent(30) {
+                let argv = vec![b"HELLO".to_vec(), b"3".to_vec()];
+                program.push(Step::Call(
+                    connection,
+                    Command { argv, name: "HELLO".into(), ..Command::default() },
+                ));
+            }
+        }
+        while program.len() < steps {
+            let dice = self.rng.below(100);
+            let connection = self.connection();
+            if dice < TIME {
+                let ms = *self.rng.pick(&[1, 1, 10, 50, 100, 1000, 1001, 10_000, 1_000_000]);
+                program.push(Step::Advance(ms));
+            } else if dice < TIME + TRANSACTION {
+                self.transaction(connection, focus, &mut program);
+            } else if dice < TIME + TRANSACTION + SCRIPT {
+                let command = self.script(focus);
+                program.push(Step::Call(connection, command));
+            } else if dice < TIME + TRANSACTION + SCRIPT + PROVOCATION {
+                for line in *self.rng.pick(self.provocations) {
+                    program.push(parsed(connection, line));
+                }
+            } else {
+                let command = self.command(focus);
+                program.push(Step::Call(connection, command));
+            }
+        }
+        program
+    }
+
+    fn connection(&mut self) -> &'static str {
+        if self.rng.percent(75) { MAIN } else { "b" }
+    }
+
+    fn transaction(&mut self, connection: &'static str, focus: &str, program: &mut Vec<Step>) {
+        let other = if connection == MAIN { "b" } else { MAIN };
+        if self.rng.percent(50) {
+            let keys =
+                (0..1 + self.rng.below(2)).map(|_| values::key(&mut self.rng, focus)).collect::<Vec<_>>();
+            program.push(call(connection, "WATCH", keys));
+            if self.rng.percent(40) {
+                let command = self.command(focus);
+                program.push(Step::Call(other, command));
+            }
+        }
+        program.push(call(connection, "MULTI", Vec::new()));
+        for _ in 0..self.rng.below(5) {
+            let who = if self.rng.percent(85) { connection } else { other };
+            let command = if self.rng.percent(12) { self.script(focus) } else { self.command(focus) };
+            program.push(Step::Call(who, command));
+        }
+        let end = if self.rng.percent(90) { "EXEC" } else { "DISCARD" };
+        program.push(call(connection, end, Vec::new()));
+    }
+
+    /// A script that runs a command.
+    fn script(&mut self, focus: &str) -> Command {
+        let inner = self.command(focus);
+        let script = *self.rng.pick(SCRIPTS);
+        let verb = if self.rng.percent(15) { "EVAL_RO" } else { "EVAL" };
+        let mut argv = vec![verb.as_bytes().to_vec(), script.as_bytes().to_vec(), b"0".to_vec()];
+        argv.extend(inner.argv);
+        Command { argv, name: verb.into(), tokens: Vec::new(), inner: Some(inner.name) }
+    }
+
+    /// A command, mostly of one group, mostly right.
+    pub(crate) fn command(&mut self, focus: &str) -> Command {
+        let of_focus: Vec<&Syntax> = self.syntaxes.iter().filter(|one| one.group == focus).collect();
+        let all = self.syntaxes;
+        let syntax = if !of_focus.is_empty() && self.rng.percent(70) {
+            *self.rng.pick(&of_focus)
+        } else {
+            self.rng.pick(all)
+        };
+        let mut command = Command { name: syntax.name.clone(), ..Command::default() };
+        command.argv.extend(syntax.name.split(' ').map(|word| word.as_bytes().to_vec()));
+        let mut filler = Filler { rng: &mut self.rng, syntax, count: 0, command: &mut command };
+        filler.sequence(&syntax.arguments);
+        if self.rng.percent(14) {
+            self.spoil(&mut command);
+        }
+        command
+    }
+
+    /// Makes a command wrong, or odd, somewhere.
+    fn spoil(&mut self, command: &mut Command) {
+        command.tokens.clear();
+        let rng = &mut self.rng;
+        let at = 1 + rng.below(command.argv.len());
+        let within = at < command.argv.len();
+        match rng.below(6) {
+            0 if within => drop(command.argv.remove(at)),
+            1 if within => command.argv[at] = values::junk(rng),
+            2 if within => {
+                let copy = command.argv[at].clone();
+                command.argv.insert(at, copy);
+            }
+            3 => {
+                let other = rng.below(command.argv.len());
+                if within && other > 0 {
+                    command.argv.swap(at, other);
+                }
+            }
+            4 => command.argv.truncate(at.max(1)),
+            _ => command.argv.insert(at, values::junk(rng)),
+        }
+    }
+}
+
+fn call(connection: &'static str, name: &str, rest: Vec<Vec<u8>>) -> Step {
+    let mut argv = vec![name.as_bytes().to_vec()];
+    argv.extend(rest);
+    Step::Call(connection, Command { argv, name: name.into(), ..Command::default() })
+}
+
+/// A step from a line of text.
+pub(crate) fn parsed(connection: &'static str, line: &str) -> Step {
+    let argv = words::split(line).expect("a well-formed line");
+    let name = String::from_utf8_lossy(&argv[0]).into_owned();
+    Step::Call(connection, Command { argv, name, ..Command::default() })
+}
+
+/// Fills the arguments of one command.
+struct Filler<'a> {
+    rng: &'a mut Rng,
+    syntax: &'a Syntax,
+    /// How many keys there are, once that is said: numbers of weights and IDs follow it.
+    count: usize,
+    command: &'a mut Command,
+}
+
+impl Filler<'_> {
+    fn sequence(&mut self, arguments: &[Argument]) {
+        for argument in arguments {
+            if !argument.optional || self.rng.percent(45) {
+                self.argument(argument);
+            }
+        }
+    }
+
+    fn argument(&mut self, argument: &Argument) {
+        let times = self.times(argument);
+        for at in 0..times {
+            if at == 0 || argument.multiple_token {
+                self.token(argument);
+            }
+            self.once(argument);
+        }
+    }
+
+    fn times(&mut self, argument: &Argument) -> usize {
+        if !argument.multiple {
+            return 1;
+        }
+        let follows = self.count > 0 && ["key", "weight", "id"].contains(&argument.name.as_str());
+        let times = if follows && self.rng.percent(95) { self.count } else { 1 + self.rng.below(3) };
+        if argument.kind == Kind::Key {
+            self.count = times;
+        }
+        times
+    }
+
+    fn token(&mut self, argument: &Argument) {
+        let Some(token) = &argument.token else { return };
+        let word = if self.rng.percent(10) { token.to_ascii_lowercase() } else { token.clone() };
+        self.command.argv.push(word.into_bytes());
+        self.command.tokens.push(format!("{} {token}", self.syntax.name));
+    }
+
+    fn once(&mut self, argument: &Argument) {
+        match argument.kind {
+            Kind::Token => {}
+            Kind::Block => self.sequence(&argument.arguments),
+            Kind::OneOf => {
+                let one = self.rng.pick(&argument.arguments);
+                self.argument(one);
+            }
+            Kind::Key => {
+                let key = values::key(self.rng, &self.syntax.group);
+                self.command.argv.push(key);
+            }
+            _ if argument.name == "numkeys" => self.numkeys(),
+            _ => {
+                let value = values::of(self.rng, argument, &self.syntax.group);
+                self.command.argv.push(value);
+            }
+        }
+    }
+
+    fn numkeys(&mut self) {
+        self.count = 1 + self.rng.below(3);
+        let told = if self.rng.percent(94) {
+            self.count.to_string()
+        } else {
+            ["0", "-1", "9", "abc"][self.rng.below(4)].into()
+        };
+        self.command.argv.push(told.into_bytes());
+    }
+}

@@ -1,0 +1,171 @@
+//! Values for the arguments, chosen by what an argument is called: small pools, so that commands meet each other's
+//! keys, members and IDs, and edges that have caught out implementations before.
+
+use super::grammar::{Argument, Kind};
+use super::rng::Rng;
+use crate::support::target::START_MS;
+
+const INTEGERS: &[&str] = &["0", "1", "2", "3", "-1", "-2", "5", "10", "100"];
+const ODD_INTEGERS: &[&str] = &[
+    "9223372036854775807",
+    "-9223372036854775808",
+    "9223372036854775808",
+    "4294967296",
+    "2147483648",
+    "-2147483649",
+    "abc",
+    "",
+    "1.5",
+    " 1",
+    "01",
+    "+1",
+    "-0",
+    "1e3",
+];
+const DOUBLES: &[&str] = &["1", "2", "-1", "0", "1.5", "0.1", "-2.25", "3.0", "1e3", "100", "10.50"];
+const ODD_DOUBLES: &[&str] = &[
+    "inf",
+    "-inf",
+    "nan",
+    "1e400",
+    "1e308",
+    "5e-324",
+    "abc",
+    "",
+    " 1",
+    "0x10",
+    "1e17",
+    "-0",
+    "123456789012345678",
+];
+const TEXTS: &[&str] = &["a", "b", "c", "1", "10", "-5", "3.25", "hello", "foobar", "", "A", "ab"];
+const ODD_TEXTS: &[&str] = &[
+    "a b",
+    "\u{0}",
+    "é\u{ff}",
+    "9223372036854775807",
+    "-9223372036854775808",
+    "x\r\ny",
+    "nan",
+    "1e5",
+    "0010",
+];
+const PATTERNS: &[&str] = &["*", "s*", "?0", "[sh]*", "nosuch", "*[^0]", "\\*", "a*", ""];
+const IDS: &[&str] = &[
+    "0",
+    "1-1",
+    "1-2",
+    "2-1",
+    "3",
+    "5-5",
+    "0-0",
+    "10-0",
+    "abc",
+    "1-",
+    "18446744073709551615-18446744073709551615",
+];
+const BOUNDS: &[&str] = &[
+    "-inf", "+inf", "1", "(1", "2", "-1", "0", "100", "[a", "(b", "-", "+", "[c", "nan", "abc", "(", "1-1",
+    "(1-1", "2",
+];
+const LONG: usize = 300;
+
+/// The number of different keys of a type.
+const KEYS: usize = 3;
+
+/// A key: mostly one that holds, or may come to hold, the type that the command works on.
+pub(crate) fn key(rng: &mut Rng, group: &str) -> Vec<u8> {
+    let own: &[&str] = match group {
+        "string" | "bitmap" => &["s"],
+        "hash" => &["h"],
+        "list" => &["l"],
+        "set" => &["e"],
+        "sorted-set" | "geo" => &["z", "z", "z", "e"],
+        "stream" => &["x"],
+        _ => &["s", "h", "l", "e", "z", "x"],
+    };
+    let any: &[&str] = &["s", "h", "l", "e", "z", "x", "n"];
+    let letter = if rng.percent(90) { rng.pick(own) } else { rng.pick(any) };
+    format!("{letter}{}", rng.below(KEYS)).into_bytes()
+}
+
+/// A value for an argument that is not a key, token or group.
+pub(crate) fn of(rng: &mut Rng, argument: &Argument, group: &str) -> Vec<u8> {
+    match argument.name.as_str() {
+        "seconds" | "milliseconds" | "ttl" => duration(rng),
+        "unix-time-seconds" => moment(rng, START_MS / 1000),
+        "unix-time-milliseconds" => moment(rng, START_MS),
+        "pattern" => text(rng.pick(PATTERNS)),
+        "cursor" => odd(rng, &["0", "0", "0", "0", "5", "17"], ODD_INTEGERS),
+        "db" | "index1" | "index2" | "destination-db" => {
+            odd(rng, &["0", "0", "1", "2"], &["16", "-1", "abc", "99"])
+        }
+        "protover" => odd(rng, &["2", "3"], &["1", "4", "abc", ""]),
+        "index" if group == "connection" => odd(rng, &["0", "0", "0", "1", "2"], &["16", "-1", "abc"]),
+        "id" | "threshold" | "last-id" | "min-idle-time" if group == "stream" => text(rng.pick(IDS)),
+        "start" | "stop" | "end" if group == "stream" => {
+            text(rng.pick(&["-", "+", "1-1", "(1-1", "2", "abc", "5"]))
+        }
+        "min" | "max" => text(rng.pick(BOUNDS)),
+        "start" | "stop" | "end" if argument.kind == Kind::Text && group == "sorted-set" => {
+            text(rng.pick(BOUNDS))
+        }
+        "offset" if group == "bitmap" => {
+            odd(rng, &["0", "1", "5", "7", "15", "40", "-1"], &["abc", "5000", "4294967296", "#1"])
+        }
+        "offset" if group == "string" => odd(
+            rng,
+            &["0", "1", "5", "7", "15", "40", "-1"],
+            &["abc", "536870912", "2000", "9223372036854775807"],
+        ),
+        "encoding" => text(rng.pick(&["u8", "i8", "u4", "i16", "u1", "i64", "u63", "u64", "i5", "x8", "u0"])),
+        "type" => text(rng.pick(&["string", "hash", "list", "set", "zset", "stream", "STRING", "bogus"])),
+        "bit" => odd(rng, &["0", "1"], &["2", "abc", ""]),
+        "operation" => text(rng.pick(&["AND", "OR", "XOR", "NOT", "and", "BOGUS"])),
+        "groupname" | "group" => text(rng.pick(&["g", "h", "nosuch"])),
+        "consumer" | "consumername" => text(rng.pick(&["c", "d"])),
+        "parameter" => {
+            text(rng.pick(&["databases", "hash-max-*", "nosuch", "set-max-intset-entries", "lua-time-limit"]))
+        }
+        "section" => text(rng.pick(&["server", "keyspace", "stats", "memory", "nosuch"])),
+        "clientname" | "connection-name" => text(rng.pick(&["foo", "bar", "", "a b"])),
+        _ => by_kind(rng, argument.kind),
+    }
+}
+
+fn by_kind(rng: &mut Rng, kind: Kind) -> Vec<u8> {
+    match kind {
+        Kind::Integer => odd(rng, INTEGERS, ODD_INTEGERS),
+        Kind::Double => odd(rng, DOUBLES, ODD_DOUBLES),
+        _ if rng.percent(2) => vec![b'x'; LONG],
+        _ => odd(rng, TEXTS, ODD_TEXTS),
+    }
+}
+
+/// A value that fits nowhere in particular.
+pub(crate) fn junk(rng: &mut Rng) -> Vec<u8> {
+    let pool = [TEXTS, ODD_TEXTS, INTEGERS, ODD_INTEGERS, ODD_DOUBLES, IDS, BOUNDS];
+    let pool = *rng.pick(&pool);
+    text(rng.pick(pool))
+}
+
+fn odd(rng: &mut Rng, usual: &[&str], odd: &[&str]) -> Vec<u8> {
+    if rng.percent(88) { text(rng.pick(usual)) } else { text(rng.pick(odd)) }
+}
+
+fn duration(rng: &mut Rng) -> Vec<u8> {
+    odd(
+        rng,
+        &["1", "10", "100", "1000", "50", "100000"],
+        &["0", "-1", "abc", "9223372036854775807", "9223372036854775", "", "1.5"],
+    )
+}
+
+fn moment(rng: &mut Rng, now: i64) -> Vec<u8> {
+    let shift = *rng.pick(&[1, 10, 100, 1000, 100_000, 0, -1]);
+    if rng.percent(90) { (now + shift).to_string().into_bytes() } else { duration(rng) }
+}
+
+fn text(text: &&str) -> Vec<u8> {
+    text.as_bytes().to_vec()
+}

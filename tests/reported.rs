@@ -1,0 +1,218 @@
+//! Cases from public bug reports about Redis, its clients and its imitations, with the real server's replies
+//! (`tests/data/reported_cases.json`). All must hold on moonkeep, but for those that wait for a family of
+//! commands: they stand in `WAITING`, and one that holds must leave the list.
+
+use crate::support::moonkeep::Moonkeep;
+use crate::support::server::server_or_skip;
+use crate::support::target::{MAIN, Target};
+use crate::support::wire::Wire;
+use serde_json::Value;
+
+/// What cases wait for, and their symptoms.
+const WAITING: &[(&str, &[&str])] = &[
+    (
+        "sorted sets",
+        &[
+            "nil bulk reached Lua as nil, not false",
+            "after HELLO 3 a script still sees RESP2 shapes",
+            "comparing tonumber(false)",
+            "error text and key deletion",
+            "destination is also a source",
+        ],
+    ),
+    (
+        "streams",
+        &[
+            "nested arrays and nulls from XRANGE / MGET",
+            "BLOCK with two streams that both have data",
+            "7.0: error (9.x valkey: nil)",
+            "wake on XADD",
+        ],
+    ),
+    (
+        "the Lua libraries",
+        &[
+            "JSON null must be the cjson.null sentinel",
+            "14 significant digits",
+            "decode ARGV JSON and write fields",
+            "mixed and sparse tables",
+            "BullMQ packs options",
+            "struct.pack/unpack",
+            "bit exists, bit32 does not",
+        ],
+    ),
+    ("maxmemory", &["-OOM code must survive in the script error"]),
+    (
+        "a script that runs beside its killer",
+        &["a loop that swallows errors must be stoppable", "after a write SCRIPT KILL answers UNKILLABLE"],
+    ),
+    (
+        "stream groups",
+        &[
+            "id 0 must give this consumer's pending only",
+            "pagination loop must end",
+            "delivery counter rules",
+            "7.0: reply is empty and PEL entries go away",
+            "XACK of a deleted entry still answers 1",
+            "start id is exclusive in the PEL read",
+            "XINFO GROUPS entries-read and lag (7.0)",
+        ],
+    ),
+    (
+        "blocking commands",
+        &[
+            "waits for the timeout, then nil; a push wakes it",
+            "first waiter first",
+            "no rollback, so BRPOP gets the item",
+            "RPUSH of six with one waiter leaves five",
+        ],
+    ),
+    (
+        "cluster mode",
+        &[
+            "field passed as a key",
+            "mget over two slots in a script (7.0 text)",
+            "MULTI over two slots",
+            "ASK during migration; ASKING is one-shot",
+            "flag lifts the limit",
+        ],
+    ),
+    (
+        "keyspace notifications",
+        &["DEL event on the keyspace channel", "DECR reports incrby, ZINCRBY reports zincr"],
+    ),
+    ("publish and subscribe", &["script publishes, subscriber gets it"]),
+    ("functions", &["load, call, name clash, delete"]),
+];
+
+/// Of those reasons, the one that would take long to see: the script ends at its budget.
+const NEVER_TRIED: &str = "a script that runs beside its killer";
+
+/// Cases that sleep in ways which the server's held clock does not show.
+const REAL_TIME: &[&str] =
+    &["waits for the timeout, then nil; a push wakes it", "a key that passes its TTL inside EXEC"];
+
+struct Case {
+    category: String,
+    symptom: String,
+    steps: Vec<Value>,
+    replies: Vec<String>,
+}
+
+fn cases() -> Vec<Case> {
+    let parsed: Value = serde_json::from_str(include_str!("data/reported_cases.json")).expect("valid JSON");
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    list(&parsed)
+        .iter()
+        .map(|case| Case {
+            category: text(&case["category"]),
+            symptom: text(&case["symptom"]),
+            steps: list(&case["steps"]),
+            replies: list(&case["replies"]).iter().map(text).collect(),
+        })
+        .collect()
+}
+
+#[test]
+fn reported_cases_hold_on_moonkeep() {
+    let mut problems = Vec::new();
+    let (mut held, mut waiting) = (0, 0);
+    for case in cases() {
+        let reason = WAITING.iter().find(|(_, symptoms)| symptoms.contains(&case.symptom.as_str()));
+        if reason.is_some_and(|(reason, _)| *reason == NEVER_TRIED) {
+            waiting += 1;
+            continue;
+        }
+        match (run(&mut Moonkeep::default(), &case), reason) {
+            (Ok(()), None) => held += 1,
+            (Ok(()), Some(_)) => problems.push(format!("{}: holds, take it off the list", case.symptom)),
+            (Err(_), Some(_)) => waiting += 1,
+            (Err(problem), None) => problems.push(format!("{}: {}\n{problem}", case.category, case.symptom)),
+        }
+    }
+    println!("reported cases: {held} hold, {waiting} wait");
+    assert!(problems.is_empty(), "{} problems:\n\n{}", problems.len(), problems.join("\n"));
+}
+
+#[test]
+fn reported_cases_hold_on_the_server() {
+    let Some(mut server) = server_or_skip("reported_cases_hold_on_the_server") else { return };
+    let mut problems = Vec::new();
+    for case in cases() {
+        // A cluster is more than one server, and a script that is to be killed runs on real time.
+        let apart = ["cluster", "limits"].contains(&case.category.as_str());
+        if apart || REAL_TIME.contains(&case.symptom.as_str()) {
+            continue;
+        }
+        if let Err(problem) = run(&mut server, &case) {
+            problems.push(format!("{}: {}\n{problem}", case.category, case.symptom));
+        }
+    }
+    assert!(problems.is_empty(), "{} problems:\n\n{}", problems.len(), problems.join("\n"));
+}
+
+/// Runs a case; the first reply that is not as recorded.
+fn run(target: &mut dyn Target, case: &Case) -> Result<(), String> {
+    target.reset();
+    let mut last_sha = String::new();
+    let mut expected = case.replies.iter();
+    for step in &case.steps {
+        let Some(got) = perform(target, step, &last_sha)? else { continue };
+        if is_script_load(step) {
+            last_sha = got.bytes().map(|sha| String::from_utf8_lossy(sha).into_owned()).unwrap_or_default();
+        }
+        let expected = expected.next().ok_or("fewer replies than steps")?;
+        if !same(expected, &got) {
+            return Err(format!("{step}\nexpected {expected}\ngot      {got}\n"));
+        }
+    }
+    Ok(())
+}
+
+/// Does a step; its reply, where it has one.
+fn perform(target: &mut dyn Target, step: &Value, sha: &str) -> Result<Option<Wire>, String> {
+    if step.is_array() {
+        return Ok(Some(target.call(MAIN, &words(step, sha))));
+    }
+    if let (Some(connection), argv @ Value::Array(_)) = (step["c"].as_str(), &step["a"]) {
+        return Ok(Some(target.call(connection, &words(argv, sha))));
+    }
+    if let Some(send) = step["send"].as_array() {
+        target.send(send[0].as_str().unwrap_or_default(), &words(&send[1], sha));
+        return Ok(None);
+    }
+    if let Some(connection) = step["recv"].as_str() {
+        return Ok(Some(target.receive(connection)));
+    }
+    if let Some(ms) = step["sleep"].as_i64() {
+        target.advance(ms);
+        return Ok(None);
+    }
+    Err(format!("a step of another kind: {step}"))
+}
+
+fn words(argv: &Value, sha: &str) -> Vec<Vec<u8>> {
+    let word = |word: &Value| match word {
+        Value::String(text) => text.replace("$SHA", sha).into_bytes(),
+        other => other.to_string().into_bytes(),
+    };
+    argv.as_array().map(|argv| argv.iter().map(word).collect()).unwrap_or_default()
+}
+
+fn is_script_load(step: &Value) -> bool {
+    step[0].as_str() == Some("SCRIPT") && step[1].as_str() == Some("LOAD")
+}
+
+/// Equal, but for what differs from run to run: a connection's number. The file does not escape double quotes.
+fn same(expected: &str, got: &Wire) -> bool {
+    let plain = |text: &str| without_id(text).replace("\\\"", "\"");
+    plain(expected) == plain(&got.to_string())
+}
+
+fn without_id(text: &str) -> String {
+    match text.split_once("\"id\"=>:") {
+        Some((start, rest)) => format!("{start}{}", rest.trim_start_matches(|c: char| c.is_ascii_digit())),
+        None => text.to_owned(),
+    }
+}
