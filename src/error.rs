@@ -1,6 +1,16 @@
 //! Every error: `Failure` is what a command answers a client with (all client-visible texts stand here),
 //! `Error` is what the Rust API returns: opaque, with predicates. Texts are those of redis-server 7.0.15.
 
+/// Failures with a fixed text, as constants.
+macro_rules! texts {
+    ($($(#[$doc:meta])* $name:ident = $text:literal;)*) => {
+        impl Failure {
+            $($(#[$doc])* pub const $name: Failure = Failure::text($text);)*
+        }
+    };
+}
+
+mod data;
 mod server;
 
 use std::borrow::Cow;

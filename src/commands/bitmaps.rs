@@ -66,9 +66,7 @@ pub(crate) static SPECS: &[Spec] = &[
 fn bit_offset(cx: &Ctx<'_>, word: &[u8]) -> Result<usize, Failure> {
     let limit = cx.state.config.proto_max_bulk_len;
     let offset = int(word).ok().and_then(|offset| usize::try_from(offset).ok());
-    offset
-        .filter(|offset| ((offset >> 3) as u64) < limit)
-        .ok_or(Failure::text("ERR bit offset is not an integer or out of range"))
+    offset.filter(|offset| ((offset >> 3) as u64) < limit).ok_or(Failure::BAD_BIT_OFFSET)
 }
 
 /// The mask of a bit within its byte; the first bit is the highest.
@@ -80,7 +78,7 @@ fn setbit(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Fai
     let offset = bit_offset(cx, argv[2])?;
     let on = match int(argv[3]) {
         Ok(bit @ (0 | 1)) => bit == 1,
-        _ => return Err(Failure::text("ERR bit is not an integer or out of range")),
+        _ => return Err(Failure::BAD_BIT),
     };
     let mut edit = cx.edit_or(argv[1], || Value::String(Str::text(b"")));
     edit.value().as_string()?;
@@ -173,7 +171,7 @@ fn bitpos(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Fai
     let on = match int(argv[2])? {
         0 => false,
         1 => true,
-        _ => return Err(Failure::text("ERR The bit argument must be 1 or 0.")),
+        _ => return Err(Failure::BAD_BITPOS_BIT),
     };
     let Some(entry) = cx.read(argv[1]) else {
         out.int(if on { -1 } else { 0 });

@@ -238,7 +238,7 @@ fn hincrby(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Fa
     let limits = cx.state.config.hash_limits();
     let mut edit = cx.edit_or(argv[1], || Value::Hash(Default::default()));
     let old = match edit.value().as_hash()?.get(argv[2]) {
-        Some(text) => parse_i64(text).ok_or(Failure::text("ERR hash value is not an integer"))?,
+        Some(text) => parse_i64(text).ok_or(Failure::HASH_NOT_INTEGER)?,
         None => 0,
     };
     let new = old.checked_add(increment).ok_or(Failure::Overflow)?;
@@ -252,17 +252,17 @@ fn hincrby(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Fa
 fn hincrbyfloat(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
     let increment = LongDouble::parse(argv[3]).ok_or(Failure::NotFloat)?;
     if increment.is_nan() || increment.is_infinite() {
-        return Err(Failure::text("ERR value is NaN or Infinity"));
+        return Err(Failure::NAN_INCREMENT);
     }
     let limits = cx.state.config.hash_limits();
     let mut edit = cx.edit_or(argv[1], || Value::Hash(Default::default()));
     let old = match edit.value().as_hash()?.get(argv[2]) {
-        Some(text) => LongDouble::parse(text).ok_or(Failure::text("ERR hash value is not a float"))?,
+        Some(text) => LongDouble::parse(text).ok_or(Failure::HASH_NOT_FLOAT)?,
         None => LongDouble::ZERO,
     };
     let sum = old + increment;
     if sum.is_nan() || sum.is_infinite() {
-        return Err(Failure::text("ERR increment would produce NaN or Infinity"));
+        return Err(Failure::NAN_RESULT);
     }
     let mut text = Vec::new();
     sum.write_human(&mut text);

@@ -45,7 +45,7 @@ impl LcsOptions {
             }
         }
         if options.len && options.idx {
-            return Err(Failure::text("ERR If you want both the length and indexes, please just use IDX."));
+            return Err(Failure::LCS_LEN_AND_IDX);
         }
         Ok(options)
     }
@@ -82,8 +82,7 @@ fn lcs(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failur
 fn string_at(cx: &mut Ctx<'_>, key: &[u8]) -> Result<Vec<u8>, Failure> {
     let Some(entry) = cx.read(key) else { return Ok(Vec::new()) };
     let text = entry.value().as_string();
-    text.map(|text| text.to_vec())
-        .map_err(|_| Failure::text("ERR The specified keys must contain string values"))
+    text.map(|text| text.to_vec()).map_err(|_| Failure::LCS_NOT_STRINGS)
 }
 
 /// For each pair of prefixes of two strings the length of what they have in common.
@@ -105,21 +104,19 @@ impl Lengths {
     fn new(a: &[u8], b: &[u8], limit: u64) -> Result<Self, Failure> {
         const LONGEST: usize = u32::MAX as usize - 1;
         if a.len() >= LONGEST || b.len() >= LONGEST {
-            return Err(Failure::text("ERR String too long for LCS"));
+            return Err(Failure::LCS_TOO_LONG);
         }
         let width = b.len() + 1;
         let size = (a.len() as u64 + 1).checked_mul(width as u64);
         match size.and_then(|size| size.checked_mul(size_of::<u32>() as u64)) {
-            None => return Err(no_memory()),
+            None => return Err(Failure::LCS_NO_MEMORY),
             Some(bytes) if bytes > limit => {
-                return Err(Failure::text(
-                    "ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len",
-                ));
+                return Err(Failure::LCS_TABLE_TOO_BIG);
             }
             Some(_) => {}
         }
         let mut cells = Vec::new();
-        cells.try_reserve_exact((a.len() + 1) * width).map_err(|_| no_memory())?;
+        cells.try_reserve_exact((a.len() + 1) * width).map_err(|_| Failure::LCS_NO_MEMORY)?;
         cells.resize((a.len() + 1) * width, 0);
         for (i, byte) in a.iter().enumerate() {
             let (before, row) = cells[i * width..].split_at_mut(width);
@@ -152,10 +149,6 @@ impl Lengths {
             }
         }
     }
-}
-
-fn no_memory() -> Failure {
-    Failure::text("ERR Insufficient memory, failed allocating transient memory for LCS")
 }
 
 /// Where a run of matching bytes starts in both strings, and how long it is.

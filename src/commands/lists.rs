@@ -323,7 +323,7 @@ fn lset(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failu
     let mut edit = cx.edit(argv[1]).ok_or(Failure::NoSuchKey)?;
     let len = edit.value().as_list()?.len();
     let index = place(int(argv[2])?, len).filter(|&index| index < len);
-    let index = index.ok_or(Failure::text("ERR index out of range"))?;
+    let index = index.ok_or(Failure::INDEX_OUT_OF_RANGE)?;
     edit.value_mut().as_list_mut()?.set(index, argv[3]);
     edit.commit(Event::list("lset"));
     out.ok();
@@ -394,17 +394,14 @@ impl LposOptions {
             if is(word, "RANK") {
                 options.rank = args.int()?;
                 if options.rank == 0 {
-                    return Err(Failure::text(
-                        "ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... or \
-                         use negative to start from the end of the list",
-                    ));
+                    return Err(Failure::RANK_IS_ZERO);
                 }
             } else if is(word, "COUNT") {
                 let count = positive(args.word()?);
-                options.count = Some(count.map_err(|_| Failure::text("ERR COUNT can't be negative"))?);
+                options.count = Some(count.map_err(|_| Failure::NEGATIVE_COUNT)?);
             } else if is(word, "MAXLEN") {
                 let maxlen = positive(args.word()?);
-                options.maxlen = maxlen.map_err(|_| Failure::text("ERR MAXLEN can't be negative"))?;
+                options.maxlen = maxlen.map_err(|_| Failure::NEGATIVE_MAXLEN)?;
             } else {
                 return Err(Failure::Syntax);
             }

@@ -9,14 +9,10 @@ use crate::value::stream::{StreamId, Trim};
 /// The longest text that is looked at as an ID.
 const LONGEST_ID: usize = 127;
 
-fn invalid_id() -> Failure {
-    Failure::text("ERR Invalid stream ID specified as stream command argument")
-}
-
 /// The text as C sees it, in the two parts of an ID; the second one is missing in the short form.
 fn id_parts(word: &[u8]) -> Result<(&[u8], Option<&[u8]>), Failure> {
     if word.len() > LONGEST_ID {
-        return Err(invalid_id());
+        return Err(Failure::INVALID_STREAM_ID);
     }
     let text = word.split(|&byte| byte == 0).next().unwrap_or_default();
     match text.iter().position(|&byte| byte == b'-') {
@@ -29,7 +25,7 @@ fn id_parts(word: &[u8]) -> Result<(&[u8], Option<&[u8]>), Failure> {
 pub(super) fn strict_id(word: &[u8], missing_seq: u64) -> Result<StreamId, Failure> {
     let (ms, seq) = id_parts(word)?;
     let seq = seq.map_or(Some(missing_seq), parse_u64);
-    let (ms, seq) = parse_u64(ms).zip(seq).ok_or_else(invalid_id)?;
+    let (ms, seq) = parse_u64(ms).zip(seq).ok_or(Failure::INVALID_STREAM_ID)?;
     Ok(StreamId::new(ms, seq))
 }
 
@@ -49,7 +45,7 @@ pub(super) fn range_start(word: &[u8]) -> Result<StreamId, Failure> {
     match word {
         [b'(', id @ ..] if !id.is_empty() => {
             let next = strict_id(id, 0)?.next();
-            next.ok_or(Failure::text("ERR invalid start ID for the interval"))
+            next.ok_or(Failure::INVALID_START_ID)
         }
         id => parse_id(id, 0),
     }
@@ -60,7 +56,7 @@ pub(super) fn range_end(word: &[u8]) -> Result<StreamId, Failure> {
     match word {
         [b'(', id @ ..] if !id.is_empty() => {
             let previous = strict_id(id, u64::MAX)?.previous();
-            previous.ok_or(Failure::text("ERR invalid end ID for the interval"))
+            previous.ok_or(Failure::INVALID_END_ID)
         }
         id => parse_id(id, u64::MAX),
     }
@@ -80,7 +76,7 @@ pub(super) enum NewId {
 impl NewId {
     fn parse(word: &[u8]) -> Result<Self, Failure> {
         match id_parts(word)? {
-            (ms, Some(b"*")) => Ok(NewId::AutoSeq(parse_u64(ms).ok_or_else(invalid_id)?)),
+            (ms, Some(b"*")) => Ok(NewId::AutoSeq(parse_u64(ms).ok_or(Failure::INVALID_STREAM_ID)?)),
             _ => Ok(NewId::Given(strict_id(word, 0)?)),
         }
     }
@@ -106,7 +102,7 @@ impl TrimOptions {
         }
         if is(word, "LIMIT") {
             let limit = usize::try_from(args.int()?);
-            self.limit = limit.map_err(|_| Failure::text("ERR The LIMIT argument must be >= 0."))?;
+            self.limit = limit.map_err(|_| Failure::NEGATIVE_TRIM_LIMIT)?;
             self.limit_given = true;
             return Ok(true);
         }
@@ -115,9 +111,7 @@ impl TrimOptions {
             return Ok(false);
         }
         if self.trim.is_some() {
-            return Err(Failure::text(
-                "ERR syntax error, MAXLEN and MINID options at the same time are not compatible",
-            ));
+            return Err(Failure::TWO_TRIMS);
         }
         self.approximate = args.left() >= 2 && args.take("~");
         if !self.approximate && args.left() >= 2 {
@@ -127,7 +121,7 @@ impl TrimOptions {
         let threshold = args.word()?;
         self.trim = Some(if by_length {
             let length = usize::try_from(int(threshold)?);
-            Trim::MaxLen(length.map_err(|_| Failure::text("ERR The MAXLEN argument must be >= 0."))?)
+            Trim::MaxLen(length.map_err(|_| Failure::NEGATIVE_TRIM_LENGTH)?)
         } else {
             Trim::MinId(strict_id(threshold, 0)?)
         });
@@ -137,12 +131,10 @@ impl TrimOptions {
     /// Checks what fits together, and sets the limit of an approximate trim that gives none.
     fn finish(&mut self, node_max_entries: usize) -> Result<(), Failure> {
         if self.limit > 0 && self.trim.is_none() {
-            return Err(Failure::text(
-                "ERR syntax error, LIMIT cannot be used without specifying a trimming strategy",
-            ));
+            return Err(Failure::LIMIT_WITHOUT_TRIM);
         }
         if self.limit_given && !self.approximate {
-            return Err(Failure::text("ERR syntax error, LIMIT cannot be used without the special ~ option"));
+            return Err(Failure::LIMIT_WITHOUT_TILDE);
         }
         if self.approximate && !self.limit_given {
             self.limit = match node_max_entries.saturating_mul(100) {
@@ -162,7 +154,7 @@ impl TrimOptions {
             }
         }
         if options.trim.is_none() && options.limit == 0 {
-            return Err(Failure::text("ERR syntax error, XTRIM must be called with a trimming strategy"));
+            return Err(Failure::XTRIM_WITHOUT_TRIM);
         }
         options.finish(node_max_entries)?;
         Ok(options)

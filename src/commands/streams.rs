@@ -122,7 +122,7 @@ fn xadd(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failu
         return Err(Failure::Arity("xadd".to_owned()));
     }
     if options.id == NewId::Given(StreamId::MIN) {
-        return Err(Failure::text("ERR The ID specified in XADD must be greater than 0-0"));
+        return Err(Failure::ZERO_ID);
     }
     let now_ms = cx.now_ms();
     if options.nomkstream && cx.peek(argv[1]).is_none() {
@@ -153,23 +153,19 @@ fn xadd(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failu
 fn new_id(stream: &Stream, wanted: NewId, now_ms: i64) -> Result<StreamId, Failure> {
     let last = stream.last_id();
     if last == StreamId::MAX {
-        return Err(Failure::text(
-            "ERR The stream has exhausted the last possible ID, unable to add more items",
-        ));
+        return Err(Failure::STREAM_EXHAUSTED);
     }
     let id = match wanted {
         NewId::Auto => stream.next_id(now_ms.max(0) as u64),
         // The server's text for an exhausted millisecond.
         NewId::AutoSeq(ms) if ms == last.ms => match last.seq.checked_add(1) {
             Some(seq) => Some(StreamId::new(ms, seq)),
-            None => return Err(Failure::text("ERR Elements are too large to be stored")),
+            None => return Err(Failure::ELEMENTS_TOO_LARGE),
         },
         NewId::AutoSeq(ms) => Some(StreamId::new(ms, 0)),
         NewId::Given(id) => Some(id),
     };
-    id.filter(|id| *id > last).ok_or(Failure::text(
-        "ERR The ID specified in XADD is equal or smaller than the target stream top item",
-    ))
+    id.filter(|id| *id > last).ok_or(Failure::ID_TOO_SMALL)
 }
 
 fn trim(stream: &mut Stream, options: &TrimOptions) -> usize {
@@ -306,14 +302,12 @@ impl XsetidOptions {
         while let Some(word) = args.next() {
             if is(word, "ENTRIESADDED") {
                 let count = u64::try_from(args.int()?);
-                let count = count.map_err(|_| Failure::text("ERR entries_added must be positive"))?;
+                let count = count.map_err(|_| Failure::NEGATIVE_ENTRIES_ADDED)?;
                 options.entries_added = Some(count);
             } else if is(word, "MAXDELETEDID") {
                 options.max_deleted_id = strict_id(args.word()?, 0)?;
                 if id < options.max_deleted_id {
-                    return Err(Failure::text(
-                        "ERR The ID specified in XSETID is smaller than the provided max_deleted_entry_id",
-                    ));
+                    return Err(Failure::XSETID_BELOW_DELETED);
                 }
             } else {
                 return Err(Failure::Syntax);
@@ -330,14 +324,10 @@ fn xsetid(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Fai
     let stream = edit.value().as_stream()?;
     let last = stream.iter().next_back().map(|entry| entry.id);
     if last.is_some_and(|last| id < last) {
-        return Err(Failure::text(
-            "ERR The ID specified in XSETID is smaller than the target stream top item",
-        ));
+        return Err(Failure::XSETID_BELOW_TOP);
     }
     if options.entries_added.is_some_and(|count| count < stream.len() as u64) {
-        return Err(Failure::text(
-            "ERR The entries_added specified in XSETID is smaller than the target stream length",
-        ));
+        return Err(Failure::XSETID_BELOW_LENGTH);
     }
     let stream = edit.value_mut().as_stream_mut()?;
     stream.set_last_id(id);

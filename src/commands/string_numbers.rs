@@ -87,7 +87,7 @@ fn incrby(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Fai
 
 fn decrby(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
     let decrement = int(argv[2])?;
-    let increment = decrement.checked_neg().ok_or(Failure::text("ERR decrement would overflow"))?;
+    let increment = decrement.checked_neg().ok_or(Failure::DECREMENT_OVERFLOW)?;
     add(cx, argv[1], increment, out)
 }
 
@@ -108,7 +108,7 @@ fn incrbyfloat(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow
     let old = LongDouble::parse(edit.value().as_string()?.bytes().as_bytes()).ok_or(Failure::NotFloat)?;
     let sum = old + LongDouble::parse(argv[2]).ok_or(Failure::NotFloat)?;
     if sum.is_nan() || sum.is_infinite() {
-        return Err(Failure::text("ERR increment would produce NaN or Infinity"));
+        return Err(Failure::NAN_RESULT);
     }
     let mut text = Vec::new();
     sum.write_human(&mut text);

@@ -419,7 +419,7 @@ fn setrange(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, F
     let limit = cx.state.config.proto_max_bulk_len;
     let text = argv[3];
     let Ok(offset) = u64::try_from(int(argv[2])?) else {
-        return Err(Failure::text("ERR offset is out of range"));
+        return Err(Failure::BAD_OFFSET);
     };
     let mut edit = cx.edit_or(argv[1], || Value::String(Str::text(b"")));
     let mut len = edit.value().as_string()?.len();

@@ -214,14 +214,10 @@ impl RangeOptions {
         }
         options.by = chosen.unwrap_or(By::Rank);
         if options.limit != -1 && options.by == By::Rank {
-            return Err(Failure::text(
-                "ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX",
-            ));
+            return Err(Failure::LIMIT_BY_RANK);
         }
         if options.withscores && options.by == By::Lex {
-            return Err(Failure::text(
-                "ERR syntax error, WITHSCORES not supported in combination with BYLEX",
-            ));
+            return Err(Failure::WITHSCORES_BY_LEX);
         }
         Ok(options)
     }
@@ -257,12 +253,12 @@ impl<'a> Ends<'a> {
             By::Rank => Ok(Ends::Rank(int(min)?, int(max)?)),
             By::Score => {
                 let ends = score_bound(min).zip(score_bound(max));
-                let (min, max) = ends.ok_or(Failure::text("ERR min or max is not a float"))?;
+                let (min, max) = ends.ok_or(Failure::BAD_SCORE_RANGE)?;
                 Ok(Ends::Score(min, max))
             }
             By::Lex => {
                 let ends = lex_bound(min).zip(lex_bound(max));
-                let (min, max) = ends.ok_or(Failure::text("ERR min or max not valid string range item"))?;
+                let (min, max) = ends.ok_or(Failure::BAD_LEX_RANGE)?;
                 Ok(Ends::Lex(min, max))
             }
         }

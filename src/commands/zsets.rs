@@ -178,13 +178,13 @@ impl ZaddOptions {
 
     fn check(&self, pairs: usize) -> Result<(), Failure> {
         if self.nx && self.xx {
-            return Err(Failure::text("ERR XX and NX options at the same time are not compatible"));
+            return Err(Failure::XX_AND_NX);
         }
         if self.nx && (self.gt || self.lt) || self.gt && self.lt {
-            return Err(Failure::text("ERR GT, LT, and/or NX options at the same time are not compatible"));
+            return Err(Failure::GT_LT_NX);
         }
         if self.incr && pairs > 1 {
-            return Err(Failure::text("ERR INCR option supports a single increment-element pair"));
+            return Err(Failure::INCR_OF_MANY);
         }
         Ok(())
     }
@@ -197,7 +197,7 @@ impl ZaddOptions {
         }
         let new = if self.incr { old + score } else { score };
         if new.is_nan() {
-            return Err(Failure::text("ERR resulting score is not a number (NaN)"));
+            return Err(Failure::NAN_SCORE);
         }
         let refused = self.lt && new >= old || self.gt && new <= old;
         Ok((!refused).then_some(new))

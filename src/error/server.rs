@@ -2,14 +2,6 @@
 
 use super::Failure;
 
-macro_rules! texts {
-    ($($(#[$doc:meta])* $name:ident = $text:literal;)*) => {
-        impl Failure {
-            $($(#[$doc])* pub const $name: Failure = Failure::text($text);)*
-        }
-    };
-}
-
 texts! {
     /// MULTI in an open transaction.
     NESTED_MULTI = "ERR MULTI calls can not be nested";

@@ -1,0 +1,92 @@
+//! Error texts of the families that hold data: strings, bitmaps, lists, sets, hashes, sorted sets, streams.
+
+use super::Failure;
+
+texts! {
+    /// A bit position that is no number, negative, or beyond the longest string.
+    BAD_BIT_OFFSET = "ERR bit offset is not an integer or out of range";
+    /// SETBIT with neither 0 nor 1.
+    BAD_BIT = "ERR bit is not an integer or out of range";
+    /// BITPOS with neither 0 nor 1.
+    BAD_BITPOS_BIT = "ERR The bit argument must be 1 or 0.";
+    /// HINCRBY of a field that is no integer.
+    HASH_NOT_INTEGER = "ERR hash value is not an integer";
+    /// HINCRBYFLOAT of a field that is no float.
+    HASH_NOT_FLOAT = "ERR hash value is not a float";
+    /// HINCRBYFLOAT by what is not finite.
+    NAN_INCREMENT = "ERR value is NaN or Infinity";
+    /// INCRBYFLOAT and HINCRBYFLOAT to what is not finite.
+    NAN_RESULT = "ERR increment would produce NaN or Infinity";
+    /// LCS with LEN and IDX.
+    LCS_LEN_AND_IDX = "ERR If you want both the length and indexes, please just use IDX.";
+    /// LCS of what is no string.
+    LCS_NOT_STRINGS = "ERR The specified keys must contain string values";
+    /// LCS of strings of 4 GiB.
+    LCS_TOO_LONG = "ERR String too long for LCS";
+    /// LCS whose table would be larger than the longest string.
+    LCS_TABLE_TOO_BIG = "ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len";
+    /// LCS whose table finds no memory.
+    LCS_NO_MEMORY = "ERR Insufficient memory, failed allocating transient memory for LCS";
+    /// LSET of an item that is not there.
+    INDEX_OUT_OF_RANGE = "ERR index out of range";
+    /// LPOS with a rank of zero.
+    RANK_IS_ZERO = "ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... or use negative to start from the end of the list";
+    /// LPOS with a count below zero.
+    NEGATIVE_COUNT = "ERR COUNT can't be negative";
+    /// LPOS with a length below zero.
+    NEGATIVE_MAXLEN = "ERR MAXLEN can't be negative";
+    /// XADD with the lowest ID.
+    ZERO_ID = "ERR The ID specified in XADD must be greater than 0-0";
+    /// XADD to a stream whose last ID is the highest.
+    STREAM_EXHAUSTED = "ERR The stream has exhausted the last possible ID, unable to add more items";
+    /// XADD in a millisecond whose numbers are used up: the server says so.
+    ELEMENTS_TOO_LARGE = "ERR Elements are too large to be stored";
+    /// XADD with an ID that does not exceed the last.
+    ID_TOO_SMALL = "ERR The ID specified in XADD is equal or smaller than the target stream top item";
+    /// XSETID with a count below zero.
+    NEGATIVE_ENTRIES_ADDED = "ERR entries_added must be positive";
+    /// XSETID with an ID below that of a deleted entry.
+    XSETID_BELOW_DELETED = "ERR The ID specified in XSETID is smaller than the provided max_deleted_entry_id";
+    /// XSETID with an ID below that of an entry.
+    XSETID_BELOW_TOP = "ERR The ID specified in XSETID is smaller than the target stream top item";
+    /// XSETID with a count below the number of entries.
+    XSETID_BELOW_LENGTH = "ERR The entries_added specified in XSETID is smaller than the target stream length";
+    /// An ID that does not parse.
+    INVALID_STREAM_ID = "ERR Invalid stream ID specified as stream command argument";
+    /// A range that starts behind the highest ID.
+    INVALID_START_ID = "ERR invalid start ID for the interval";
+    /// A range that ends before the lowest ID.
+    INVALID_END_ID = "ERR invalid end ID for the interval";
+    /// A trim with a limit below zero.
+    NEGATIVE_TRIM_LIMIT = "ERR The LIMIT argument must be >= 0.";
+    /// Two trims at once.
+    TWO_TRIMS = "ERR syntax error, MAXLEN and MINID options at the same time are not compatible";
+    /// A trim to a length below zero.
+    NEGATIVE_TRIM_LENGTH = "ERR The MAXLEN argument must be >= 0.";
+    /// XADD with a limit but no trim.
+    LIMIT_WITHOUT_TRIM = "ERR syntax error, LIMIT cannot be used without specifying a trimming strategy";
+    /// An exact trim with a limit.
+    LIMIT_WITHOUT_TILDE = "ERR syntax error, LIMIT cannot be used without the special ~ option";
+    /// XTRIM without MAXLEN and MINID.
+    XTRIM_WITHOUT_TRIM = "ERR syntax error, XTRIM must be called with a trimming strategy";
+    /// DECRBY by the lowest integer.
+    DECREMENT_OVERFLOW = "ERR decrement would overflow";
+    /// SETRANGE below zero.
+    BAD_OFFSET = "ERR offset is out of range";
+    /// ZRANGE by rank with LIMIT.
+    LIMIT_BY_RANK = "ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX";
+    /// ZRANGE by member with WITHSCORES.
+    WITHSCORES_BY_LEX = "ERR syntax error, WITHSCORES not supported in combination with BYLEX";
+    /// An end of a range of scores that does not parse.
+    BAD_SCORE_RANGE = "ERR min or max is not a float";
+    /// An end of a range of members that does not parse.
+    BAD_LEX_RANGE = "ERR min or max not valid string range item";
+    /// ZADD with both.
+    XX_AND_NX = "ERR XX and NX options at the same time are not compatible";
+    /// ZADD with two of these.
+    GT_LT_NX = "ERR GT, LT, and/or NX options at the same time are not compatible";
+    /// ZADD INCR with several members.
+    INCR_OF_MANY = "ERR INCR option supports a single increment-element pair";
+    /// ZADD INCR and ZINCRBY of infinities of both signs.
+    NAN_SCORE = "ERR resulting score is not a number (NaN)";
+}
