@@ -5,10 +5,13 @@ mod boundaries;
 #[cfg(feature = "capi")]
 mod capi;
 mod corpus;
+mod determinism;
 mod diff;
 mod fuzz_smoke;
 mod introspection;
 mod reference;
 mod reported;
+mod scan;
+mod state;
 mod support;
 mod tidy;

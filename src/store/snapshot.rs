@@ -27,20 +27,20 @@ impl Store {
             stats: self.stats,
         }
     }
-    /// Takes over what a [`detached`](Self::detached) copy holds. Who watches is told as if databases were swapped,
-    /// scans begin anew, readers of the journal go on reading (of this exchange they are not told).
+    /// Takes over what a [`detached`](Self::detached) copy holds. Who watches is told as if databases were swapped;
+    /// readers of the journal go on reading (of this exchange they are not told). Cursors of SCAN are from then on
+    /// what they were at the time of the copy.
     ///
     /// Both must have the same number of databases.
     pub(crate) fn adopt(&mut self, other: &Store) {
         let mut other = other.detached();
         for (db, own) in (0..).zip(&self.dbs) {
-            let new = &mut other.dbs[db as usize];
+            let new = &other.dbs[db as usize];
             if !self.watches.is_empty() {
                 self.watches.mark_db(db, |key, was_expired| {
                     new.find_live(key, other.now_ms).is_some() || (!was_expired && own.find(key).is_some())
                 });
             }
-            new.follow(own.scan_state());
         }
         other.watches = std::mem::take(&mut self.watches);
         other.journal = self.journal.take();

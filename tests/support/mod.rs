@@ -6,6 +6,7 @@ pub(crate) mod counting;
 pub(crate) mod moonkeep;
 pub(crate) mod not_yet;
 pub(crate) mod programs;
+pub(crate) mod runs;
 pub(crate) mod server;
 pub(crate) mod target;
 pub(crate) mod wire;
