@@ -45,10 +45,13 @@ struct Slot {
     name: Folded,
     parent: u16,
     row: u16,
+    /// The folded form is this name's alone: letters only, and all of them kept.
+    is_exact: bool,
 }
 
 const TOP: u16 = u16::MAX;
-const EMPTY: Slot = Slot { name: Folded { len: 0, low: 0, high: 0 }, parent: TOP, row: u16::MAX };
+const EMPTY: Slot =
+    Slot { name: Folded { len: 0, low: 0, high: 0 }, parent: TOP, row: u16::MAX, is_exact: false };
 
 impl Table {
     /// Builds the table from the rows of all families. Of two rows with one name the first one holds.
@@ -89,12 +92,13 @@ impl Table {
     }
 
     fn insert(&mut self, name: &str, parent: u16, row: u16) {
+        let is_exact = name.len() <= Folded::WHOLE && name.bytes().all(|byte| byte.is_ascii_lowercase());
         let name = Folded::new(name.as_bytes());
         let mut at = self.home(name, parent);
         while self.slots[at].row != EMPTY.row {
             at = (at + 1) & (self.slots.len() - 1);
         }
-        self.slots[at] = Slot { name, parent, row };
+        self.slots[at] = Slot { name, parent, row, is_exact };
     }
 
     #[inline]
@@ -110,24 +114,25 @@ impl Table {
         let mut at = self.home(folded, parent);
         loop {
             let slot = self.slots.get(at)?;
+            if slot.name == folded
+                && slot.parent == parent
+                && (slot.is_exact || self.is_named(slot.row, name))
+            {
+                return Some(slot.row);
+            }
             if slot.row == EMPTY.row {
                 return None;
-            }
-            if slot.name == folded && slot.parent == parent && self.is_named(slot.row, name) {
-                return Some(slot.row);
             }
             at = (at + 1) & (self.slots.len() - 1);
         }
     }
 
-    /// For names longer than what folding keeps.
-    #[inline]
+    /// Compares the names themselves, where their folded forms do not tell all.
+    #[cold]
+    #[inline(never)]
     fn is_named(&self, row: u16, name: &[u8]) -> bool {
-        name.len() <= Folded::WHOLE || {
-            let spec = self.rows[usize::from(row)].spec;
-            let (container, subcommand) = spec.parts();
-            subcommand.unwrap_or(container).as_bytes().eq_ignore_ascii_case(name)
-        }
+        let (container, subcommand) = self.rows[usize::from(row)].spec.parts();
+        subcommand.unwrap_or(container).as_bytes().eq_ignore_ascii_case(name)
     }
 
     /// The row that runs these words; refuses an unknown command or subcommand and a wrong number of words.
@@ -198,7 +203,7 @@ fn arity(spec: &Spec) -> i32 {
     }
 }
 
-/// A name in lower case, as two words: for up to 16 bytes all of it, of a longer one its first and last eight.
+/// A name without regard to case, as two words: for up to 16 bytes all of it, of a longer one its first and last eight.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Folded {
     len: u32,
@@ -223,19 +228,15 @@ impl Folded {
         } else {
             (name.first().copied().map_or(0, u64::from), 0)
         };
-        Folded { len: name.len() as u32, low: lower(low), high: lower(high) }
+        Folded { len: name.len() as u32, low: fold(low), high: fold(high) }
     }
 }
 
-/// Eight ASCII bytes in lower case at once; other bytes stay as they are.
+/// Eight bytes with the bit set that tells small letters from capitals. No two letters become one by it, nor does
+/// another byte become a letter; other bytes may.
 #[inline]
-const fn lower(word: u64) -> u64 {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    let seven_bits = word & (0x7F * ONES);
-    let from_a = seven_bits + (0x80 - b'A' as u64) * ONES;
-    let beyond_z = seven_bits + (0x7F - b'Z' as u64) * ONES;
-    let capital = !word & (from_a ^ beyond_z) & (0x80 * ONES);
-    word | capital >> 2
+const fn fold(word: u64) -> u64 {
+    word | 0x2020_2020_2020_2020
 }
 
 #[cfg(test)]
@@ -283,10 +284,11 @@ mod tests {
     }
 
     #[test]
-    fn lower_touches_letters_only() {
-        for byte in 0..=255u8 {
-            let word = u64::from_le_bytes([byte; 8]);
-            assert_eq!(lower(word), u64::from_le_bytes([byte.to_ascii_lowercase(); 8]), "{byte}");
+    fn folding_makes_letters_of_letters_only() {
+        let folded = |byte: u8| fold(u64::from_le_bytes([byte; 8]));
+        for letter in b'a'..=b'z' {
+            let alike: Vec<u8> = (0..=255).filter(|&byte| folded(byte) == folded(letter)).collect();
+            assert_eq!(alike, [letter.to_ascii_uppercase(), letter]);
         }
     }
 

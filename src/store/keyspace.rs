@@ -85,19 +85,22 @@ impl Keyspace {
     pub(super) fn find(&self, key: &[u8]) -> Option<u32> {
         self.find_entry(key).map(|(slot, _)| slot)
     }
+    /// Looks for the hash first and compares the key once: two keys of one hash are as good as never met, and a loop
+    /// without a call in it keeps its registers.
     #[inline]
     pub(super) fn find_entry(&self, key: &[u8]) -> Option<(u32, &Entry)> {
         let hash = self.hash(key);
-        let mut found = None;
-        let same = |&slot: &u32| match self.get(slot) {
-            Some(entry) if entry.hash == hash && *entry.key == *key => {
-                found = Some((slot, entry));
-                true
-            }
-            _ => false,
-        };
-        self.table.find(spread(hash), same)?;
-        found
+        let has_hash = |&slot: &u32| self.get(slot).is_some_and(|entry| entry.hash == hash);
+        let slot = *self.table.find(spread(hash), has_hash)?;
+        let entry = self.get(slot)?;
+        if *entry.key == *key { Some((slot, entry)) } else { self.find_among(hash, key) }
+    }
+    /// Several keys have this hash.
+    #[cold]
+    fn find_among(&self, hash: u32, key: &[u8]) -> Option<(u32, &Entry)> {
+        let same = |&slot: &u32| self.get(slot).is_some_and(|entry| entry.hash == hash && *entry.key == *key);
+        let slot = *self.table.find(spread(hash), same)?;
+        Some((slot, self.get(slot)?))
     }
     #[inline]
     pub(super) fn get(&self, slot: u32) -> Option<&Entry> {
