@@ -202,7 +202,7 @@ impl RangeOptions {
             } else if is(word, "LIMIT") && args.left() >= 2 {
                 options.offset = args.int()?;
                 options.limit = args.int()?;
-            } else if is(word, "REV") && form.is_none() {
+            } else if is(word, "REV") && form.is_none() && !options.rev {
                 options.rev = true;
             } else if is(word, "BYLEX") && chosen.is_none() {
                 chosen = Some(By::Lex);
