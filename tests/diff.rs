@@ -6,6 +6,7 @@
 mod coverage;
 mod grammar;
 mod judge;
+mod lua;
 mod program;
 mod rng;
 mod shrink;
@@ -20,7 +21,7 @@ use grammar::{Argument, Syntax};
 use judge::{Difference, Judge};
 use program::{Generator, Step};
 use rng::Rng;
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 /// Commands that wait, end or reconfigure the server, or show what only a process has.
 const LEFT_OUT: &[&str] = &[
@@ -106,41 +107,59 @@ fn random_programs_agree_with_the_server() {
     let mut moonkeep = Moonkeep::default();
     let syntaxes = syntaxes(&mut server, &mut moonkeep);
     let provocations = provocations(&mut moonkeep);
-    let seed = number("MOONKEEP_SEED", 1);
-    let programs = number("MOONKEEP_DIFF_PROGRAMS", PROGRAMS);
-    println!("seed {seed}, {programs} programs of {} commands' syntax", syntaxes.len());
+    println!("the syntax of {} commands", syntaxes.len());
     let mut coverage = Coverage::default();
     for syntax in &syntaxes {
         coverage.expect(&syntax.name, tokens(&syntax.arguments));
     }
-    let mut found: BTreeMap<String, String> = BTreeMap::new();
-    for number in 0..programs {
-        let mut generator = Generator {
-            syntaxes: &syntaxes,
-            provocations: &provocations,
-            rng: Rng::new(seed ^ (number << 20)),
-        };
-        let program = generator.program(STEPS);
-        let coverage = Some(&mut coverage);
-        let mut judge = Judge { server: &mut server, moonkeep: &mut moonkeep, coverage };
-        let Some(difference) = judge.run(&program) else { continue };
-        if found.contains_key(&difference.signature()) {
-            continue;
+    let mut run = Run { server, moonkeep, coverage };
+    run.compare(number("MOONKEEP_DIFF_PROGRAMS", PROGRAMS), &|rng| {
+        Generator { syntaxes: &syntaxes, provocations: &provocations, rng }.program(STEPS)
+    });
+}
+
+#[test]
+fn random_scripts_agree_with_the_server() {
+    let Some(server) = server_or_skip("random_scripts_agree_with_the_server") else { return };
+    let mut run = Run { server, moonkeep: Moonkeep::default(), coverage: Coverage::default() };
+    run.compare(number("MOONKEEP_DIFF_PROGRAMS", PROGRAMS), &program::of_scripts);
+}
+
+/// The two sides, and what a run reached.
+struct Run {
+    server: Server,
+    moonkeep: Moonkeep,
+    coverage: Coverage,
+}
+
+impl Run {
+    /// Runs so many programs; fails with the differences found, each shrunk.
+    fn compare(&mut self, programs: u64, generate: &dyn Fn(Rng) -> Vec<Step>) {
+        let seed = number("MOONKEEP_SEED", 1);
+        println!("seed {seed}, {programs} programs");
+        let mut reports: Vec<String> = Vec::new();
+        let mut seen: BTreeSet<String> = BTreeSet::new();
+        for number in 0..programs {
+            let program = generate(Rng::new(seed ^ (number << 20)));
+            let Run { server, moonkeep, coverage } = self;
+            let coverage = Some(coverage);
+            let Some(difference) = (Judge { server, moonkeep, coverage }).run(&program) else { continue };
+            if !seen.insert(difference.signature()) {
+                continue;
+            }
+            let (program, difference) = shrink::shrink(server, moonkeep, program, difference);
+            seen.insert(difference.signature());
+            reports.push(report(&program, &difference, number));
+            if reports.len() >= DIFFERENCES_MAX {
+                break;
+            }
         }
-        let signature = difference.signature();
-        let (program, difference) = shrink::shrink(&mut server, &mut moonkeep, program, difference);
-        found.insert(signature, report(&program, &difference, number));
-        found.entry(difference.signature()).or_default();
-        if found.values().filter(|text| !text.is_empty()).count() >= DIFFERENCES_MAX {
-            break;
+        println!("reached {}", self.coverage.summary());
+        if let Some(path) = std::env::var_os("MOONKEEP_COVERAGE") {
+            std::fs::write(path, self.coverage.table()).expect("a writable file");
         }
+        assert!(reports.is_empty(), "{} differences (seed {seed}):\n\n{}", reports.len(), reports.join("\n"));
     }
-    println!("reached {}", coverage.summary());
-    if let Some(path) = std::env::var_os("MOONKEEP_COVERAGE") {
-        std::fs::write(path, coverage.table()).expect("a writable file");
-    }
-    let reports: Vec<String> = found.into_values().filter(|text| !text.is_empty()).collect();
-    assert!(reports.is_empty(), "{} differences (seed {seed}):\n\n{}", reports.len(), reports.join("\n"));
 }
 
 /// A side that answers one command wrongly, to see that the judge sees it.

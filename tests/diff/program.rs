@@ -1,6 +1,7 @@
 //! Random programs: steps on two connections, from the server's own syntax tables.
 
 use super::grammar::{Argument, Kind, Syntax};
+use super::lua::Lua;
 use super::rng::Rng;
 use super::values;
 use crate::support::target::MAIN;
@@ -71,7 +72,8 @@ pub(crate) const PROVOCATIONS: &[&[&str]] = &[
     &["HELLO 2 AUTH default x"],
     &["HELLO 2 SETNAME a"],
     &["SWAPDB x 1", "SWAPDB 1 x", "SWAPDB 0 77"],
-    &["SELECT 16"],
+    &["SELECT 16", "SELECT 4294967296"],
+    &["SCRIPT LOAD ')'", "EVAL 'local' 0", "EVAL 'x y' 0"],
     &["SCRIPT FLUSH BOGUS"],
     &["SCRIPT BOGUS"],
     &["OBJECT BOGUS s0", "CONFIG BOGUS", "CLIENT BOGUS"],
@@ -236,6 +238,23 @@ pub(crate) fn parsed(connection: &'static str, line: &str) -> Step {
     let argv = words::split(line).expect("a well-formed line");
     let name = String::from_utf8_lossy(&argv[0]).into_owned();
     Step::Call(connection, Command { argv, name, ..Command::default() })
+}
+
+/// A program of random scripts, on a few keys.
+pub(crate) fn of_scripts(mut rng: Rng) -> Vec<Step> {
+    let mut program = Vec::new();
+    if rng.percent(40) {
+        program.push(parsed(MAIN, "HELLO 3"));
+    }
+    for line in ["SET s0 5", "HSET h0 f v", "RPUSH l0 a b", "SADD e0 m"] {
+        program.push(parsed(MAIN, line));
+    }
+    for _ in 0..20 {
+        let script = Lua { rng: &mut rng }.script();
+        let argv = ["EVAL", &script, "1", "s0", "a1", "2.50"].map(|word| word.as_bytes().to_vec()).into();
+        program.push(Step::Call(MAIN, Command { argv, name: "EVAL".into(), ..Command::default() }));
+    }
+    program
 }
 
 /// Fills the arguments of one command.

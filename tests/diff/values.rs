@@ -127,6 +127,7 @@ pub(crate) fn of(rng: &mut Rng, argument: &Argument, group: &str) -> Vec<u8> {
         "parameter" => {
             text(rng.pick(&["databases", "hash-max-*", "nosuch", "set-max-intset-entries", "lua-time-limit"]))
         }
+        "username" => text(rng.pick(&["default", "default", "nobody"])),
         "section" => text(rng.pick(&["server", "keyspace", "stats", "memory", "nosuch"])),
         "clientname" | "connection-name" => text(rng.pick(&["foo", "bar", "", "a b"])),
         _ => by_kind(rng, argument.kind),
