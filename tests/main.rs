@@ -1,6 +1,7 @@
 //! The one integration test binary: each module is one kind of test.
 
 mod allocations;
+mod api;
 mod boundaries;
 #[cfg(feature = "capi")]
 mod capi;

@@ -60,7 +60,7 @@ impl Shared {
         }
         let core = self.core.lock();
         self.owner.store(me, Ordering::Relaxed);
-        Ok(Guard { shared: self, core })
+        Ok(Guard { shared: self, core, was_panicking: std::thread::panicking() })
     }
     /// The state is right again; whether it was poisoned.
     pub(crate) fn heal(&self) -> bool {
@@ -77,6 +77,8 @@ impl Shared {
 pub(crate) struct Guard<'a> {
     shared: &'a Shared,
     core: MutexGuard<'a, Core>,
+    /// Entered while the thread unwinds already: that panic is not ours.
+    was_panicking: bool,
 }
 
 impl Guard<'_> {
@@ -107,9 +109,70 @@ impl DerefMut for Guard<'_> {
 impl Drop for Guard<'_> {
     #[inline]
     fn drop(&mut self) {
-        if std::thread::panicking() {
+        if !self.was_panicking && std::thread::panicking() {
             self.shared.poisoned.store(true, Ordering::Relaxed);
         }
         self.shared.owner.store(0, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Client, Engine, Error};
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    /// What every entrance answers now.
+    fn refusals(engine: &Engine, client: &mut Client) -> Vec<Error> {
+        let call = client.call(["PING"]).err();
+        let open = engine.try_client().err();
+        let advance = engine.advance(std::time::Duration::ZERO).err();
+        call.into_iter().chain(open).chain(advance).collect()
+    }
+
+    #[test]
+    fn a_call_from_inside_is_an_error_and_leaves_the_engine_well() {
+        let engine = Engine::new();
+        let mut client = engine.client();
+        let inside = engine.shared.lock().expect("nobody is inside");
+        let refused = refusals(&engine, &mut client);
+        assert_eq!(refused.iter().filter(|error| error.is_reentered()).count(), 3);
+        let other = engine.clone();
+        let waiting = std::thread::spawn(move || other.client().query::<String, _>(["PING"]));
+        drop(client);
+        drop(inside);
+        assert_eq!(waiting.join().expect("no panic"), Ok("PONG".to_owned()));
+        assert!(engine.client().call(["PING"]).is_ok());
+    }
+
+    #[test]
+    fn a_panic_inside_poisons_the_engine() {
+        let engine = Engine::new();
+        let mut client = engine.client();
+        let panicked = catch_unwind(AssertUnwindSafe(|| {
+            let _inside = engine.shared.lock();
+            panic!("a unit that does not end");
+        }));
+        assert!(panicked.is_err());
+        let refused = refusals(&engine, &mut client);
+        assert_eq!(refused.iter().filter(|error| error.is_poisoned()).count(), 3);
+        assert!(refused.iter().all(|error| error.code().is_none() && !error.is_reply()));
+    }
+
+    #[test]
+    fn a_panic_outside_poisons_nothing() {
+        struct CallsWhenDropped(Client);
+        impl Drop for CallsWhenDropped {
+            fn drop(&mut self) {
+                assert!(self.0.call(["SET", "k", "v"]).is_ok());
+            }
+        }
+        let engine = Engine::new();
+        let guard = CallsWhenDropped(engine.client());
+        let panicked = catch_unwind(AssertUnwindSafe(|| {
+            let _guard = guard;
+            panic!("not in the engine");
+        }));
+        assert!(panicked.is_err());
+        assert_eq!(engine.client().query::<String, _>(["GET", "k"]), Ok("v".to_owned()));
     }
 }

@@ -1,6 +1,6 @@
 //! Typed reading of replies: `FromReply` for the Rust types people ask for, with errors that name both sides.
 
-use super::{Reply, ReplyRef};
+use super::{Items, Reply, ReplyRef};
 use crate::error::Error;
 use crate::util::float::format_f64;
 use crate::util::num::NumBuf;
@@ -8,13 +8,32 @@ use crate::util::num::NumBuf;
 /// A type that can be read from a reply.
 ///
 /// Nulls are read by `Option`, integers and integer texts by the integer types, status and bulk by `String` and
-/// `Vec<u8>`, aggregates by `Vec` and pairs.
+/// `Vec<u8>`, aggregates by `Vec`, sets, maps and tuples, errors among the elements by `Result<_, Error>`.
+/// A `Vec` of pairs and a map take a map, a flat list of keys and values in turn, and a list of lists of two.
+///
+/// ```
+/// # let mut client = moonkeep::Engine::new().client();
+/// client.call(["MSET", "a", "1", "b", "x"])?;
+/// let (a, b, c): (i64, String, Option<String>) = client.query(["MGET", "a", "b", "c"])?;
+/// assert_eq!((a, b.as_str(), c), (1, "x", None));
+/// let error = client.query::<i64, _>(["GET", "b"]).unwrap_err();
+/// assert_eq!(error.to_string(), "cannot read \"x\" as i64");
+/// # Ok::<(), moonkeep::Error>(())
+/// ```
 pub trait FromReply: Sized {
     /// Reads the value.
     ///
     /// # Errors
     /// An error reply comes back as itself; a value of another shape as a conversion error that names both.
     fn from_reply(value: ReplyRef<'_>) -> Result<Self, Error>;
+    /// Reads the elements of an aggregate, keys and values in turn for a map. Pairs take two elements at once.
+    ///
+    /// # Errors
+    /// As [`from_reply`](Self::from_reply).
+    #[doc(hidden)]
+    fn from_items(items: Items<'_>, _is_map: bool) -> Result<Vec<Self>, Error> {
+        items.map(Self::from_reply).collect()
+    }
 }
 
 impl Reply {
@@ -61,19 +80,24 @@ macro_rules! integers {
 }
 integers!(i8, i16, i32, i64, isize, u16, u32, u64, usize);
 
-impl FromReply for f64 {
-    fn from_reply(value: ReplyRef<'_>) -> Result<Self, Error> {
-        let read = match value {
-            ReplyRef::Double(x) => Some(x),
-            ReplyRef::Int(n) => Some(n as f64),
-            ReplyRef::Bulk(text) | ReplyRef::Status(text) => {
-                std::str::from_utf8(text).ok().and_then(|text| text.parse().ok())
+macro_rules! floats {
+    ($($ty:ty),*) => {$(
+        impl FromReply for $ty {
+            fn from_reply(value: ReplyRef<'_>) -> Result<Self, Error> {
+                let read = match value {
+                    ReplyRef::Double(x) => Some(x as $ty),
+                    ReplyRef::Int(n) => Some(n as $ty),
+                    ReplyRef::Bulk(text) | ReplyRef::Status(text) => {
+                        std::str::from_utf8(text).ok().and_then(|text| text.parse().ok())
+                    }
+                    _ => None,
+                };
+                read.map_or_else(|| refuse(stringify!($ty), value), Ok)
             }
-            _ => None,
-        };
-        read.map_or_else(|| refuse("f64", value), Ok)
-    }
+        }
+    )*};
 }
+floats!(f32, f64);
 
 impl FromReply for bool {
     fn from_reply(value: ReplyRef<'_>) -> Result<Self, Error> {
@@ -113,21 +137,43 @@ impl FromReply for String {
     }
 }
 
-macro_rules! sequences {
-    ($($name:literal $ty:ty [$item:ident $($bound:tt)*]),*) => {$(
-        impl<$item: FromReply $($bound)*> FromReply for $ty {
+/// The elements of an aggregate, and whether they are keys and values in turn.
+fn elements(value: ReplyRef<'_>) -> Option<(Items<'_>, bool)> {
+    match value {
+        ReplyRef::Array(items) | ReplyRef::Set(items) | ReplyRef::Push(items) => Some((items, false)),
+        ReplyRef::Map(items) => Some((items, true)),
+        _ => None,
+    }
+}
+
+macro_rules! collections {
+    ($($name:literal $ty:ty, [$($generic:tt)*] of $item:ty;)*) => {$(
+        impl<$($generic)*> FromReply for $ty {
             fn from_reply(value: ReplyRef<'_>) -> Result<Self, Error> {
-                match value {
-                    ReplyRef::Array(items) | ReplyRef::Set(items) | ReplyRef::Push(items) | ReplyRef::Map(items) => {
-                        items.map($item::from_reply).collect()
-                    }
-                    other => refuse($name, other),
+                match elements(value) {
+                    Some((items, is_map)) => Ok(<$item>::from_items(items, is_map)?.into_iter().collect()),
+                    None => refuse($name, value),
                 }
             }
         }
     )*};
 }
-sequences!("Vec" Vec<T>[T], "BTreeSet" std::collections::BTreeSet<T>[T + Ord]);
+
+#[expect(clippy::disallowed_types, reason = "the caller's own maps, with the caller's own hasher")]
+mod collections {
+    use super::{Error, FromReply, ReplyRef, elements, refuse};
+    use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+    use std::hash::{BuildHasher, Hash};
+
+    collections! {
+        "Vec" Vec<T>, [T: FromReply] of T;
+        "VecDeque" VecDeque<T>, [T: FromReply] of T;
+        "BTreeSet" BTreeSet<T>, [T: FromReply + Ord] of T;
+        "HashSet" HashSet<T, S>, [T: FromReply + Eq + Hash, S: BuildHasher + Default] of T;
+        "BTreeMap" BTreeMap<K, V>, [K: FromReply + Ord, V: FromReply] of (K, V);
+        "HashMap" HashMap<K, V, S>, [K: FromReply + Eq + Hash, V: FromReply, S: BuildHasher + Default] of (K, V);
+    }
+}
 
 /// Bytes of a bulk string. (A list of small integers is read as `Vec<i64>`.)
 impl FromReply for Vec<u8> {
@@ -150,29 +196,64 @@ impl<T: FromReply> FromReply for Option<T> {
     }
 }
 
-impl<A: FromReply, B: FromReply> FromReply for (A, B) {
+/// An error among the elements, as EXEC has them, is a value of its own.
+impl<T: FromReply> FromReply for Result<T, Error> {
     fn from_reply(value: ReplyRef<'_>) -> Result<Self, Error> {
         match value {
-            ReplyRef::Array(mut items) if items.len() == 2 => {
-                let first = items.next().map_or_else(|| refuse("pair", value), A::from_reply)?;
-                let second = items.next().map_or_else(|| refuse("pair", value), B::from_reply)?;
-                Ok((first, second))
-            }
-            other => refuse("pair", other),
+            ReplyRef::Error(text) => Ok(Err(Error::reply(text))),
+            other => T::from_reply(other).map(Ok),
         }
     }
 }
 
-impl<K: FromReply + Ord, V: FromReply> FromReply for std::collections::BTreeMap<K, V> {
-    fn from_reply(value: ReplyRef<'_>) -> Result<Self, Error> {
-        let (ReplyRef::Map(mut items) | ReplyRef::Array(mut items)) = value else {
-            return refuse("map", value);
-        };
-        let mut map = Self::new();
-        while let Some(key) = items.next() {
-            let Some(item) = items.next() else { return refuse("map", value) };
-            map.insert(K::from_reply(key)?, V::from_reply(item)?);
-        }
-        Ok(map)
+/// The elements of a list of exactly this length.
+fn exactly<'a>(want: &'static str, len: usize, value: ReplyRef<'a>) -> Result<Items<'a>, Error> {
+    match elements(value) {
+        Some((items, _)) if items.len() == len => Ok(items),
+        _ => refuse(want, value),
     }
+}
+
+impl<A: FromReply, B: FromReply> FromReply for (A, B) {
+    fn from_reply(value: ReplyRef<'_>) -> Result<Self, Error> {
+        let mut items = exactly("a list of 2", 2, value)?;
+        Ok((next(&mut items)?, next(&mut items)?))
+    }
+    fn from_items(mut items: Items<'_>, is_map: bool) -> Result<Vec<Self>, Error> {
+        if !is_map && items.clone().all(|item| elements(item).is_some()) {
+            return items.map(Self::from_reply).collect();
+        }
+        if items.len() % 2 == 1 {
+            return refuse("pairs", ReplyRef::Array(items));
+        }
+        let mut pairs = Vec::with_capacity(items.len() / 2);
+        while items.len() > 0 {
+            pairs.push((next(&mut items)?, next(&mut items)?));
+        }
+        Ok(pairs)
+    }
+}
+
+fn next<T: FromReply>(items: &mut Items<'_>) -> Result<T, Error> {
+    T::from_reply(items.next().unwrap_or(ReplyRef::Nil))
+}
+
+macro_rules! tuples {
+    ($($len:literal $name:literal [$($item:ident)*];)*) => {$(
+        impl<$($item: FromReply),*> FromReply for ($($item,)*) {
+            fn from_reply(value: ReplyRef<'_>) -> Result<Self, Error> {
+                let mut items = exactly($name, $len, value)?;
+                Ok(($(next::<$item>(&mut items)?,)*))
+            }
+        }
+    )*};
+}
+tuples! {
+    1 "a list of 1" [A];
+    3 "a list of 3" [A B C];
+    4 "a list of 4" [A B C D];
+    5 "a list of 5" [A B C D E];
+    6 "a list of 6" [A B C D E F];
+    7 "a list of 7" [A B C D E F G];
+    8 "a list of 8" [A B C D E F G H];
 }
