@@ -19,7 +19,7 @@ use crate::value::Value;
 use config::Config;
 use scripts::Scripts;
 use session::{Session, Sessions};
-use spec::{NO_MULTI, NOSCRIPT, TOUCHES_ARBITRARY_KEYS, WRITE};
+use spec::{MAY_REPLICATE, NO_MULTI, NOSCRIPT, TOUCHES_ARBITRARY_KEYS, WRITE};
 use std::time::Duration;
 use table::{Row, Table};
 
@@ -358,7 +358,7 @@ fn script_row(cx: &Ctx<'_>, table: &'static Table, argv: Argv<'_>) -> Result<&'s
     if row.spec.has(NOSCRIPT) {
         return Err(Failure::text("ERR This Redis command is not allowed from script"));
     }
-    if row.spec.has(WRITE) && cx.session().read_only {
+    if row.spec.flags & (WRITE | MAY_REPLICATE) != 0 && cx.session().read_only {
         return Err(Failure::text("ERR Write commands are not allowed from read-only scripts."));
     }
     Ok(row)

@@ -188,7 +188,7 @@ fn script_exists(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Fl
     let shas = &argv[2..];
     out.array(shas.len());
     for sha in shas {
-        out.int(i64::from(cx.state.scripts.contains(sha)));
+        out.int(i64::from(cx.state.scripts.get(sha).is_some()));
     }
     Ok(Flow::Done)
 }

@@ -238,8 +238,21 @@ fn push_plain_text(stack: Stack<'_>, index: c_int) {
         Kind::Boolean if stack.truth(index) => stack.push_bytes(b"true"),
         Kind::Boolean => stack.push_bytes(b"false"),
         Kind::None | Kind::Nil => stack.push_bytes(b"nil"),
-        Kind::Table | Kind::Function | Kind::Other => stack.push_bytes(stack.type_name(index).to_bytes()),
+        Kind::Table | Kind::Function | Kind::Other => push_address(stack, index),
     }
+}
+
+fn push_address(stack: Stack<'_>, index: c_int) {
+    let address = stack.address(index);
+    stack.push_bytes(stack.type_name(index).to_bytes());
+    stack.push_bytes(b": 0x");
+    let digits = (usize::BITS - address.leading_zeros()).div_ceil(4).max(1) as usize;
+    let hex: [u8; 16] = std::array::from_fn(|digit| {
+        let shift = digits.saturating_sub(digit + 1) * 4;
+        b"0123456789abcdef"[(address >> shift) & 15]
+    });
+    stack.push_bytes(&hex[..digits.min(16)]);
+    stack.concat(3);
 }
 
 fn pairs(call: Call<'_>) -> Returned {
