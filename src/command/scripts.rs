@@ -2,6 +2,7 @@
 
 use crate::util::hasher::Map;
 use crate::util::lrand48::Lrand48;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -11,11 +12,24 @@ pub type Sha = [u8; 40];
 /// Known scripts.
 #[derive(Debug, Clone, Default)]
 pub struct Scripts {
-    sources: Map<Sha, Arc<Source>>,
+    sources: Map<Key, Arc<Source>>,
     /// Grows with each flush, so that a VM notices that its functions are stale.
     generation: u64,
     /// The generator behind `math.random`.
     pub random: Lrand48,
+}
+
+/// A SHA1 as a key: its digits are spread evenly, so that some of them make a hash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Key(Sha);
+
+impl Hash for Key {
+    #[inline]
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, ..] = self.0;
+        hasher.write_u64(u64::from_ne_bytes([a, b, c, d, e, f, g, h]));
+        hasher.write_u64(u64::from_ne_bytes([i, j, k, l, m, n, o, p]));
+    }
 }
 
 /// A known script.
@@ -32,8 +46,10 @@ impl Scripts {
     #[inline]
     pub fn get(&self, sha: &[u8]) -> Option<&Arc<Source>> {
         let mut sha: Sha = sha.try_into().ok()?;
-        sha.make_ascii_lowercase();
-        self.sources.get(&sha)
+        self.sources.get(&Key(sha)).or_else(|| {
+            sha.make_ascii_lowercase();
+            self.sources.get(&Key(sha))
+        })
     }
     /// Whether a script is known by this SHA1, in either case.
     pub fn contains(&self, sha: &[u8]) -> bool {
@@ -42,7 +58,7 @@ impl Scripts {
     /// Keeps a script.
     pub fn insert(&mut self, sha: Sha, text: &[u8]) -> &Arc<Source> {
         static NEXT_ID: AtomicU64 = AtomicU64::new(0);
-        self.sources.entry(sha).or_insert_with(|| {
+        self.sources.entry(Key(sha)).or_insert_with(|| {
             Arc::new(Source { id: NEXT_ID.fetch_add(1, Ordering::Relaxed), text: text.into() })
         })
     }

@@ -90,6 +90,11 @@ impl Arena {
         self.used
     }
 
+    /// Bytes taken from the system.
+    pub(super) fn held(&self) -> usize {
+        self.held
+    }
+
     /// The limit in force while a script runs.
     pub(super) fn limit(&self) -> usize {
         self.limit
@@ -289,9 +294,13 @@ impl Arena {
         }
         let fresh = self.take(new);
         if fresh.is_null() {
-            // Lua relies on a block that gets smaller never failing: nothing may be refused then.
-            assert!(new > old, "no memory to shrink a block");
-            return null_mut();
+            if new > old {
+                return null_mut();
+            }
+            // Lua relies on a block that gets smaller never failing. Given back later as a block of its new
+            // size, it is one of the smaller class; a large one stays on the list of large blocks until the end.
+            self.used = self.used - old + new;
+            return block;
         }
         // SAFETY: both blocks hold at least the smaller of the two sizes, and are different.
         unsafe { fresh.copy_from_nonoverlapping(block, old.min(new)) };

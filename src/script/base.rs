@@ -6,12 +6,14 @@ use super::bridge::{self, Call, native};
 use super::convert::before_nul;
 use super::sandbox::{push_shown_metatable, refuse_sealed, unseal};
 use super::stack::{ALL, GLOBALS, Kind, Outcome, REGISTRY, Raised, Returned, Stack};
+use super::strings;
 use mlua::ffi::{self, lua_CFunction};
 use std::ffi::c_int;
 
 /// Lua's own functions that are called by what wraps them.
 #[derive(Clone, Copy)]
 enum Wrapped {
+    Tonumber,
     Setmetatable,
     Getmetatable,
     Create,
@@ -19,19 +21,13 @@ enum Wrapped {
     Resume,
     Sort,
     Foreach,
-    Find,
-    Match,
-    Gmatch,
-    Gsub,
 }
 
 /// How many functions are wrapped.
-pub(super) const WRAPPED: usize = Wrapped::Gsub as usize + 1;
+pub(super) const WRAPPED: usize = Wrapped::Foreach as usize + 1;
 
 /// The work charged for a new coroutine: what its first instructions may use before they are counted.
 const COROUTINE_WORK: u64 = 1000;
-/// Patterns with more repetitions and captures than this are refused: Lua's matcher recurses on each.
-const PATTERN_DEPTH: usize = 200;
 
 const FUNCTIONS: &[(&[u8], &[u8], fn() -> lua_CFunction)] = &[
     (b"", b"pcall", || native(pcall)),
@@ -46,15 +42,16 @@ const FUNCTIONS: &[(&[u8], &[u8], fn() -> lua_CFunction)] = &[
     (b"", b"collectgarbage", || native(collectgarbage)),
     (b"", b"load", || native(load)),
     (b"", b"loadstring", || native(loadstring)),
+    (b"", b"tonumber", || native(tonumber)),
     (b"coroutine", b"create", || native(coroutine_create)),
     (b"coroutine", b"wrap", || native(coroutine_wrap)),
     (b"coroutine", b"resume", || native(coroutine_resume)),
-    (b"string", b"rep", || native(string_rep)),
-    (b"string", b"find", || native(string_find)),
-    (b"string", b"match", || native(string_match)),
-    (b"string", b"gmatch", || native(string_gmatch)),
-    (b"string", b"gfind", || native(string_gmatch)),
-    (b"string", b"gsub", || native(string_gsub)),
+    (b"string", b"rep", || native(strings::rep)),
+    (b"string", b"find", || native(strings::find)),
+    (b"string", b"match", || native(strings::match_)),
+    (b"string", b"gmatch", || native(strings::gmatch)),
+    (b"string", b"gfind", || native(strings::gmatch)),
+    (b"string", b"gsub", || native(strings::gsub)),
     (b"table", b"insert", || native(table_insert)),
     (b"table", b"foreach", || native(table_foreach)),
     (b"table", b"sort", || native(table_sort)),
@@ -63,6 +60,7 @@ const FUNCTIONS: &[(&[u8], &[u8], fn() -> lua_CFunction)] = &[
 ];
 
 const ORIGINALS: [(Wrapped, &[u8], &[u8]); WRAPPED] = [
+    (Wrapped::Tonumber, b"", b"tonumber"),
     (Wrapped::Setmetatable, b"", b"setmetatable"),
     (Wrapped::Getmetatable, b"", b"getmetatable"),
     (Wrapped::Create, b"coroutine", b"create"),
@@ -70,10 +68,6 @@ const ORIGINALS: [(Wrapped, &[u8], &[u8]); WRAPPED] = [
     (Wrapped::Resume, b"coroutine", b"resume"),
     (Wrapped::Sort, b"table", b"sort"),
     (Wrapped::Foreach, b"table", b"foreach"),
-    (Wrapped::Find, b"string", b"find"),
-    (Wrapped::Match, b"string", b"match"),
-    (Wrapped::Gmatch, b"string", b"gmatch"),
-    (Wrapped::Gsub, b"string", b"gsub"),
 ];
 
 /// Puts these functions in the place of Lua's own. May jump.
@@ -408,6 +402,22 @@ fn loaded(call: Call<'_>, done: bool) -> Returned {
     Ok(2)
 }
 
+/// `tonumber`, with a short way for what it mostly gets: a few decimal digits.
+fn tonumber(call: Call<'_>) -> Returned {
+    const EXACT_DIGITS: usize = 15;
+    let stack = call.stack;
+    if stack.top() == 1
+        && let Some(digits @ [_, ..]) = stack.bytes(1)
+        && digits.len() <= EXACT_DIGITS
+        && digits.iter().all(u8::is_ascii_digit)
+    {
+        let value = digits.iter().fold(0u64, |value, digit| value * 10 + u64::from(digit - b'0'));
+        stack.push_number(value as f64);
+        return Ok(1);
+    }
+    original(call, Wrapped::Tonumber)
+}
+
 fn coroutine_create(call: Call<'_>) -> Returned {
     spend(call, COROUTINE_WORK)?;
     original(call, Wrapped::Create)
@@ -422,62 +432,6 @@ fn coroutine_resume(call: Call<'_>) -> Returned {
     let returned = original(call, Wrapped::Resume)?;
     rethrow_stop(call)?;
     Ok(returned)
-}
-
-fn string_rep(call: Call<'_>) -> Returned {
-    let stack = call.stack;
-    let piece = stack.check_text(1);
-    let count = usize::try_from(stack.check_int(2)).unwrap_or(0);
-    let total = piece.len().saturating_mul(count);
-    let (used, limit) = call.memory();
-    if total > limit.saturating_sub(used) {
-        return Err(stack.fail_plain(b"not enough memory"));
-    }
-    spend(call, total as u64 / 16)?;
-    // The text is made outside Lua's memory and of its frames; only its copy is Lua's.
-    let text: *const [u8] = call.run(|run| {
-        run.scratch.clear();
-        if total > 0 {
-            run.scratch.reserve(total);
-            (0..count).for_each(|_| run.scratch.extend_from_slice(piece));
-        }
-        &raw const run.scratch[..]
-    });
-    stack.push_scratch(text);
-    Ok(1)
-}
-
-/// Refuses patterns on which Lua's matcher would recurse too deeply.
-fn guard_pattern(call: Call<'_>) -> Result<(), Raised> {
-    let stack = call.stack;
-    let Some(pattern) = stack.text(2) else { return Ok(()) };
-    if pattern.len() > PATTERN_DEPTH {
-        let depth = pattern.iter().filter(|byte| b"?*+-(".contains(byte)).count();
-        if depth > PATTERN_DEPTH {
-            return Err(stack.fail(b"pattern too complex"));
-        }
-    }
-    spend(call, stack.bytes(1).unwrap_or_default().len() as u64 / 16)
-}
-
-fn string_find(call: Call<'_>) -> Returned {
-    guard_pattern(call)?;
-    original(call, Wrapped::Find)
-}
-
-fn string_match(call: Call<'_>) -> Returned {
-    guard_pattern(call)?;
-    original(call, Wrapped::Match)
-}
-
-fn string_gmatch(call: Call<'_>) -> Returned {
-    guard_pattern(call)?;
-    original(call, Wrapped::Gmatch)
-}
-
-fn string_gsub(call: Call<'_>) -> Returned {
-    guard_pattern(call)?;
-    original(call, Wrapped::Gsub)
 }
 
 fn table_insert(call: Call<'_>) -> Returned {

@@ -7,6 +7,7 @@
 #![allow(unsafe_code)]
 
 use super::alloc::{Arena, allocate};
+use super::bytecode::{self, Uses};
 use super::limits::{Control, INTERVAL, Limits, Meter, Stop};
 use super::stack::{Outcome, REGISTRY, Returned, Stack};
 use super::{base, convert, sandbox};
@@ -132,6 +133,13 @@ impl Call<'_> {
     pub(super) fn charge(self, work: u64) -> Result<(), Stop> {
         // SAFETY: as in `run`.
         unsafe { (*self.host).meter.charge(work) }
+    }
+
+    /// Work left in the run.
+    #[inline]
+    pub(super) fn work_left(self) -> u64 {
+        // SAFETY: as in `run`.
+        unsafe { (*self.host).meter.left() }
     }
 
     /// Why the run has to end, if so.
@@ -325,7 +333,8 @@ unsafe fn arguments<'a>(
 pub(super) struct Interpreter {
     host: *mut Host,
     lua: *mut lua_State,
-    globals: c_int,
+    /// Registry numbers of the tables of globals that scripts read: behind the proxy, and the quick one.
+    globals: [c_int; 2],
     lists: [List; 2],
     fields: [c_int; convert::FIELDS.len()],
 }
@@ -341,7 +350,7 @@ struct List {
 }
 
 /// Lists up to this length use their table again.
-const KEPT_ITEMS: usize = 8;
+const KEPT_ITEMS: usize = 4;
 /// Lists with more bytes than this are not kept, so that they do not hold memory.
 const KEPT_BYTES: usize = 16 * 1024;
 
@@ -360,7 +369,7 @@ impl Interpreter {
         let mut new = Interpreter {
             host,
             lua,
-            globals: 0,
+            globals: [0; 2],
             lists: [List::new(b"KEYS"), List::new(b"ARGV")],
             fields: [0; 9],
         };
@@ -372,8 +381,10 @@ impl Interpreter {
     fn build(&mut self) {
         let stack = self.stack();
         sandbox::build(Call { stack, host: self.host });
-        stack.raw_get_field(REGISTRY, b"globals");
-        self.globals = stack.keep();
+        for (slot, name) in self.globals.iter_mut().zip([&b"globals"[..], b"quick globals"]) {
+            stack.raw_get_field(REGISTRY, name);
+            *slot = stack.keep();
+        }
         for list in &mut self.lists {
             stack.new_table(KEPT_ITEMS as c_int, 0);
             list.table = stack.keep();
@@ -406,10 +417,10 @@ impl Interpreter {
         }
     }
 
-    /// Memory that Lua uses now.
+    /// Memory that was taken from the system for Lua.
     pub(super) fn memory(&self) -> usize {
         // SAFETY: nothing else borrows the arena.
-        unsafe { (*self.host).arena.used() }
+        unsafe { (*self.host).arena.held() }
     }
 
     /// Lets the `n`-th request for memory of each run to come fail.
@@ -430,10 +441,29 @@ impl Interpreter {
             (*self.host).arena.relax();
             loaded
         };
-        let result =
-            if loaded { Ok(stack.keep()) } else { Err(stack.bytes(-1).unwrap_or_default().to_vec()) };
+        let result = if loaded {
+            self.choose_environment();
+            Ok(stack.keep())
+        } else {
+            Err(stack.bytes(-1).unwrap_or_default().to_vec())
+        };
         stack.set_top(HANDLER);
         result
+    }
+
+    /// Gives the function on top the quickest environment in which it can do no harm.
+    fn choose_environment(&mut self) {
+        let stack = self.stack();
+        let mut dump: Vec<u8> = Vec::new();
+        // SAFETY: `collect` gets the vector back and does not jump; a dump needs no memory of Lua's.
+        unsafe { ffi::lua_dump_(self.lua, collect, (&raw mut dump).cast()) };
+        let globals = match bytecode::inspect(&dump, &sandbox::is_plain) {
+            Some(Uses { sets_global: false, sets_field: false, reads_other: false }) => self.globals[1],
+            Some(Uses { sets_global: false, .. }) => self.globals[0],
+            _ => return,
+        };
+        stack.raw_get_index(REGISTRY, globals);
+        stack.set_environment(-2);
     }
 
     /// Runs a compiled script. Its result, or its error, is on top of the stack until `clear`.
@@ -507,17 +537,21 @@ impl Interpreter {
         if keep && list.bound && list.refill(stack, items) {
             return;
         }
-        stack.raw_get_index(REGISTRY, self.globals);
-        stack.push_bytes(list.name);
         stack.new_table(c_int::try_from(items.len().max(KEPT_ITEMS)).unwrap_or(c_int::MAX), 0);
         fill(stack, items);
-        if keep {
-            stack.copy(-1);
-            stack.raw_set_index(REGISTRY, list.table);
+        for globals in self.globals {
+            stack.raw_get_index(REGISTRY, globals);
+            stack.push_bytes(list.name);
+            stack.copy(-3);
+            stack.raw_set(-3);
+            stack.pop(1);
         }
         (list.bound, list.filled) = (keep, items.len());
-        stack.raw_set(-3);
-        stack.pop(1);
+        if keep {
+            stack.raw_set_index(REGISTRY, list.table);
+        } else {
+            stack.pop(1);
+        }
     }
 }
 
@@ -609,6 +643,20 @@ unsafe fn collect_under_pressure(state: *mut lua_State, host: *mut Host) {
             let _ = (*host).meter.charge(used as u64 / 64);
         }
     }
+}
+
+/// Appends a piece of a dump.
+unsafe extern "C-unwind" fn collect(
+    _: *mut lua_State,
+    piece: *const c_void,
+    size: usize,
+    dump: *mut c_void,
+) -> c_int {
+    // SAFETY: `choose_environment` passes a vector, and Lua a piece of `size` bytes.
+    let (dump, piece) =
+        unsafe { (&mut *dump.cast::<Vec<u8>>(), std::slice::from_raw_parts(piece.cast::<u8>(), size)) };
+    dump.extend_from_slice(piece);
+    0
 }
 
 /// Loads the text at `source` under the name at `name`: pushes the function, or a message and is false. Bytecode

@@ -3,7 +3,6 @@
 
 use super::limits::Stop;
 use super::stack::{Kind, Stack};
-use crate::command::scripts::Sha;
 use crate::reply::{Items, Reply, ReplyRef, Resp, Slot};
 use crate::util::float::format_f64;
 use crate::util::num::NumBuf;
@@ -346,7 +345,7 @@ pub(super) fn before_nul(bytes: &[u8]) -> &[u8] {
 }
 
 /// The text of the error that ended a script: the value on top. Outside protected calls only, as `Writer`.
-pub(super) fn failure_text(stack: Stack<'_>, sha: &Sha, stop: Option<Stop>) -> Vec<u8> {
+pub(super) fn failure_text(stack: Stack<'_>, sha: &[u8], stop: Option<Stop>) -> Vec<u8> {
     if let Some(stop) = stop
         && stack.kind(-1) != Kind::Table
     {
@@ -354,7 +353,7 @@ pub(super) fn failure_text(stack: Stack<'_>, sha: &Sha, stop: Option<Stop>) -> V
     }
     if stack.kind(-1) != Kind::Table {
         let mut text = b"ERR Error running script ".to_vec();
-        text.extend_from_slice(sha);
+        text.extend_from_slice(&sha.to_ascii_lowercase());
         text.extend_from_slice(b", ");
         let message = stack.text(-1).map_or(&b"execution failure"[..], before_nul);
         text.extend_from_slice(&message[..message.len().min(100)]);
@@ -368,7 +367,7 @@ pub(super) fn failure_text(stack: Stack<'_>, sha: &Sha, stop: Option<Stop>) -> V
     };
     let mut text = field(b"err").unwrap_or_else(|| b"ERR unknown error".to_vec());
     if let (Some(line), Some(source)) = (field(b"line"), field(b"source")) {
-        for part in [b" script: ", &sha[..], b", on ", &source, b":", &line, b"."] {
+        for part in [&b" script: "[..], &sha.to_ascii_lowercase(), b", on ", &source, b":", &line, b"."] {
             text.extend_from_slice(part);
         }
     }

@@ -121,6 +121,12 @@ impl Meter {
         self.control.wrote.store(true, Relaxed);
     }
 
+    /// Work left in this run.
+    #[inline]
+    pub(super) fn left(&self) -> u64 {
+        self.left.max(0).unsigned_abs()
+    }
+
     /// Why the run has to end, when it has to.
     #[inline(always)]
     pub(super) fn stop(&self) -> Option<Stop> {

@@ -6,11 +6,14 @@ mod alloc;
 mod api;
 mod base;
 mod bridge;
+mod bytecode;
 mod convert;
 mod limits;
+mod pattern;
 mod sandbox;
 mod shebang;
 mod stack;
+mod strings;
 
 use crate::command::scripts::Sha;
 use crate::command::session::SCRIPT_SESSION;
@@ -45,7 +48,7 @@ struct Function {
 
 /// What one run is given.
 struct Invocation<'a> {
-    sha: Sha,
+    sha: &'a [u8],
     function: Function,
     keys: &'a [&'a [u8]],
     args: &'a [&'a [u8]],
@@ -86,9 +89,15 @@ impl Vm {
                 Ok(())
             }
             VmCall::Eval { source, numkeys, read_only } => {
+                let text = word(argv, 1);
+                let defined: Sha;
                 let (sha, function) = match source {
-                    command::Source::Body => self.define(state, word(argv, 1))?,
-                    command::Source::Sha => self.find(state, word(argv, 1))?,
+                    command::Source::Body => {
+                        let function;
+                        (defined, function) = self.define(state, text)?;
+                        (&defined[..], function)
+                    }
+                    command::Source::Sha => (text, self.find(state, text)?),
                 };
                 let words = argv.get(3..).unwrap_or_default();
                 let (keys, args) = words.split_at_checked(*numkeys as usize).unwrap_or((words, &[]));
@@ -102,7 +111,7 @@ impl Vm {
     fn define(&mut self, state: &mut State, text: &[u8]) -> Result<(Sha, Function), Failure> {
         let sha = sha1_hex(text);
         if state.scripts.get(&sha).is_some() {
-            return self.find(state, &sha);
+            return Ok((sha, self.find(state, &sha)?));
         }
         let function = self.compile(text)?;
         let id = state.scripts.insert(sha, text).id;
@@ -112,16 +121,14 @@ impl Vm {
 
     /// The function of a known script.
     #[inline]
-    fn find(&mut self, state: &State, sha: &[u8]) -> Result<(Sha, Function), Failure> {
+    fn find(&mut self, state: &State, sha: &[u8]) -> Result<Function, Failure> {
         let source = state.scripts.get(sha).ok_or(Failure::NoScript)?;
-        let mut name: Sha = sha.try_into().map_err(|_| Failure::NoScript)?;
-        name.make_ascii_lowercase();
         if let Some(function) = self.functions.get(&source.id) {
-            return Ok((name, *function));
+            return Ok(*function);
         }
         let function = self.compile(&source.text)?;
         self.functions.insert(source.id, function);
-        Ok((name, function))
+        Ok(function)
     }
 
     fn compile(&mut self, text: &[u8]) -> Result<Function, Failure> {
@@ -167,9 +174,12 @@ impl Vm {
         let (stack, fields) = self.interpreter.result();
         match finished {
             Ok(()) => convert::Writer { fields, resp, out }.write(stack),
-            Err(stop) => out.error_text(&convert::failure_text(stack, &run.sha, stop)),
+            Err(stop) => out.error_text(&convert::failure_text(stack, run.sha, stop)),
         }
         self.interpreter.clear();
+        if self.interpreter.memory() > self.limits.memory / 4 {
+            self.reset();
+        }
         Ok(())
     }
 }

@@ -17,6 +17,36 @@ static SHOWN: u8 = 2;
 /// In the registry: what `getmetatable` shows of a string's metatable.
 static STRING_SHOWN: u8 = 3;
 
+/// The globals of the quick environment: with these alone, and no instruction that writes to a table, a script
+/// has no way to change a library table, so it may read the tables themselves.
+const PLAIN: [&[u8]; 20] = [
+    b"redis",
+    b"KEYS",
+    b"ARGV",
+    b"string",
+    b"table",
+    b"math",
+    b"tonumber",
+    b"tostring",
+    b"type",
+    b"error",
+    b"assert",
+    b"pairs",
+    b"ipairs",
+    b"next",
+    b"select",
+    b"unpack",
+    b"pcall",
+    b"rawequal",
+    b"rawget",
+    b"_VERSION",
+];
+
+/// Whether a script that reads this global may have the quick environment.
+pub(super) fn is_plain(name: &[u8]) -> bool {
+    PLAIN.contains(&name)
+}
+
 const READONLY: &[u8] = b"Attempt to modify a readonly table";
 
 /// What scripts must not have: it reaches files or the process, or undoes the protection of tables.
@@ -37,8 +67,10 @@ pub(super) fn build(call: Call<'_>) {
     base::install(call);
     api::install(stack);
     show_string_metatable(stack);
+    make_quick(stack);
     for name in LIBRARIES {
         stack.raw_get_field(GLOBALS, name);
+        mark(stack);
         seal(stack);
         stack.raw_set_field(GLOBALS, name);
     }
@@ -61,6 +93,25 @@ fn open_libraries(stack: Stack<'_>) {
         stack.push_bytes(name);
         stack.call(1, 0);
     }
+}
+
+/// Makes the quick environment, in the registry: the plain globals, library tables as they are.
+fn make_quick(stack: Stack<'_>) {
+    stack.new_table(0, PLAIN.len() as c_int);
+    for name in PLAIN {
+        stack.raw_get_field(GLOBALS, name);
+        stack.raw_set_field(-2, name);
+    }
+    stack.raw_set_field(REGISTRY, b"quick globals");
+}
+
+/// Lets the functions that know proxies know the real table on top as well: it is as read-only as its proxy.
+fn mark(stack: Stack<'_>) {
+    stack.new_table(0, 1);
+    stack.push_address(address(&SEAL));
+    stack.copy(-3);
+    stack.raw_set(-3);
+    stack.set_metatable(-2);
 }
 
 /// Replaces the table on top by a proxy for it.

@@ -195,6 +195,11 @@ impl<'a> Stack<'a> {
     }
 
     /// May jump.
+    pub(super) fn check_integer(self, argument: c_int) -> i64 {
+        lua!(luaL_checkinteger(self, argument)) as i64
+    }
+
+    /// May jump.
     pub(super) fn check_table(self, argument: c_int) {
         lua!(luaL_checktype(self, argument, ffi::LUA_TTABLE));
     }
@@ -383,6 +388,11 @@ impl<'a> Stack<'a> {
     pub(super) fn fail_plain(self, message: &[u8]) -> Raised {
         self.push_bytes(message);
         Raised
+    }
+
+    /// Makes the table on top the environment of the function at `index`.
+    pub(super) fn set_environment(self, index: c_int) {
+        lua!(lua_setfenv(self, index));
     }
 
     /// Keeps the value on top in the registry and gives the number to find it by. May jump.
