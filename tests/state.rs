@@ -52,6 +52,30 @@ fn a_journal_replayed_step_by_step_follows_the_source() {
 }
 
 #[test]
+fn an_approximate_trim_is_replayed_as_an_exact_one() {
+    let (source, target) = (engine(), engine());
+    let journal = source.subscribe_journal().expect("an engine that works");
+    let mut client = source.client();
+    call(&mut client, "CONFIG SET stream-node-max-entries 3");
+    for number in 1..=8 {
+        call(&mut client, &format!("XADD s {number}-1 f v"));
+    }
+    call(&mut client, "XADD s MAXLEN ~ 2 LIMIT 3 * f v");
+    let entries = journal.take().expect("an engine that works");
+    let last: Vec<&[u8]> = entries
+        .last()
+        .map(|entry| entry.argv.iter().map(|word| word.as_slice()).collect())
+        .unwrap_or_default();
+    assert_eq!(last.join(&b' '), b"XADD s MAXLEN = 6 LIMIT 3 1700000000000-0 f v");
+    target.replay(&entries).expect("a journal that replays");
+    assert_eq!(diff(&snapshot(&source), &target), Vec::<String>::new());
+    assert_eq!(
+        target.client().call(["XADD", "s", "MAXLEN", "=", "1", "LIMIT", "3", "*", "f", "v"]).map(drop),
+        Err(moonkeep::Failure::LIMIT_WITHOUT_TILDE.into())
+    );
+}
+
+#[test]
 fn neither_side_of_a_fork_sees_the_other() {
     let origin = engine();
     run(&origin, &program(1, 500));

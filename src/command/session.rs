@@ -24,6 +24,8 @@ pub struct Session {
     pub queue: Option<Queue>,
     /// A script that may not write runs with this session.
     pub read_only: bool,
+    /// Its commands come from a journal and were checked when they were written there.
+    pub replays: bool,
     /// When it was opened, in milliseconds.
     pub created_at_ms: i64,
     /// When it called last, in milliseconds.

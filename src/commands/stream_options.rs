@@ -82,6 +82,15 @@ impl NewId {
     }
 }
 
+/// What the trimming options depend on besides themselves.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rules {
+    /// stream-node-max-entries.
+    pub(super) node_max_entries: usize,
+    /// The command comes from a journal.
+    pub(super) replays: bool,
+}
+
 /// MAXLEN or MINID with what belongs to them.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct TrimOptions {
@@ -128,16 +137,21 @@ impl TrimOptions {
         Ok(true)
     }
 
-    /// Checks what fits together, and sets the limit of an approximate trim that gives none.
-    fn finish(&mut self, node_max_entries: usize) -> Result<(), Failure> {
+    /// Checks what fits together, and sets the limit of an approximate trim that gives none. In a journal LIMIT stands
+    /// beside the exact trim that the approximate one became: there it means nothing.
+    fn finish(&mut self, rules: &Rules) -> Result<(), Failure> {
         if self.limit > 0 && self.trim.is_none() {
             return Err(Failure::LIMIT_WITHOUT_TRIM);
+        }
+        if rules.replays {
+            self.limit = 0;
+            return Ok(());
         }
         if self.limit_given && !self.approximate {
             return Err(Failure::LIMIT_WITHOUT_TILDE);
         }
         if self.approximate && !self.limit_given {
-            self.limit = match node_max_entries.saturating_mul(100) {
+            self.limit = match rules.node_max_entries.saturating_mul(100) {
                 0 => 10_000,
                 limit => limit.min(1_000_000),
             };
@@ -146,7 +160,7 @@ impl TrimOptions {
     }
 
     /// Reads the options of XTRIM.
-    pub(super) fn parse(args: &mut Args<'_>, node_max_entries: usize) -> Result<Self, Failure> {
+    pub(super) fn parse(args: &mut Args<'_>, rules: &Rules) -> Result<Self, Failure> {
         let mut options = TrimOptions::default();
         while let Some(word) = args.next() {
             if !options.option(word, args)? {
@@ -156,7 +170,7 @@ impl TrimOptions {
         if options.trim.is_none() && options.limit == 0 {
             return Err(Failure::XTRIM_WITHOUT_TRIM);
         }
-        options.finish(node_max_entries)?;
+        options.finish(rules)?;
         Ok(options)
     }
 }
@@ -172,7 +186,7 @@ pub(super) struct XaddOptions {
 }
 
 impl XaddOptions {
-    pub(super) fn parse(args: &mut Args<'_>, node_max_entries: usize) -> Result<Self, Failure> {
+    pub(super) fn parse(args: &mut Args<'_>, rules: &Rules) -> Result<Self, Failure> {
         let mut trim = TrimOptions::default();
         let (mut nomkstream, mut id) = (false, None);
         while let Some(word) = args.next() {
@@ -188,7 +202,7 @@ impl XaddOptions {
                 break;
             }
         }
-        trim.finish(node_max_entries)?;
+        trim.finish(rules)?;
         let id = id.ok_or_else(|| Failure::Arity("xadd".to_owned()))?;
         Ok(XaddOptions { nomkstream, trim, id, id_at: args.index() - 1 })
     }

@@ -1,7 +1,7 @@
 //! Streams: adding, reading, deleting and trimming entries. Their options are read in `stream_options`; the value
 //! structure is `value::stream`.
 
-use super::stream_options::{NewId, TrimOptions, XaddOptions, range_end, range_start, strict_id};
+use super::stream_options::{NewId, Rules, TrimOptions, XaddOptions, range_end, range_start, strict_id};
 use crate::command::args::{Args, is};
 use crate::command::spec::*;
 use crate::command::{Argv, Ctx, Flow};
@@ -113,10 +113,15 @@ fn read_stream<'a>(cx: &'a mut Ctx<'_>, key: &[u8]) -> Result<Option<&'a Stream>
     cx.read(key).map(|entry| entry.value().as_stream()).transpose()
 }
 
+fn rules(cx: &Ctx<'_>) -> Rules {
+    let node_max_entries = cx.state.config.stream_node_max_entries as usize;
+    Rules { node_max_entries, replays: cx.session().replays }
+}
+
 fn xadd(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
     let limits = cx.state.config.stream_limits();
     let mut args = Args::new(argv, 2);
-    let options = XaddOptions::parse(&mut args, limits.max_entries)?;
+    let options = XaddOptions::parse(&mut args, &rules(cx))?;
     let pairs = args.rest();
     if pairs.is_empty() || pairs.len() % 2 == 1 {
         return Err(Failure::Arity("xadd".to_owned()));
@@ -197,8 +202,7 @@ fn propagate_exact(
 }
 
 fn xtrim(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
-    let limits = cx.state.config.stream_limits();
-    let options = TrimOptions::parse(&mut Args::new(argv, 2), limits.max_entries)?;
+    let options = TrimOptions::parse(&mut Args::new(argv, 2), &rules(cx))?;
     let Some(mut edit) = cx.edit(argv[1]) else {
         out.int(0);
         return Ok(Flow::Done);

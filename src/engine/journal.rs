@@ -55,6 +55,7 @@ impl Engine {
         let mut core = self.shared.lock()?;
         let now_ms = core.clock.now_ms();
         let id = core.state.sessions.open(now_ms);
+        core.state.sessions.get_mut(id).replays = true;
         let result = core.replay(id, &mut entries.into_iter());
         core.state.sessions.close(id);
         core.settle();
