@@ -11,6 +11,7 @@ macro_rules! texts {
 }
 
 mod data;
+pub(crate) mod scripting;
 mod server;
 
 use std::borrow::Cow;

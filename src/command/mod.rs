@@ -352,14 +352,14 @@ fn refused(cx: &mut Ctx<'_>, failure: Failure) -> Failure {
 /// Checks before a script's command: the server has texts of its own for these.
 fn script_row(cx: &Ctx<'_>, table: &'static Table, argv: Argv<'_>) -> Result<&'static Row, Failure> {
     let row = table.lookup(argv).map_err(|failure| match failure {
-        Failure::Arity(_) => Failure::text("ERR Wrong number of args calling Redis command from script"),
-        _ => Failure::text("ERR Unknown Redis command called from script"),
+        Failure::Arity(_) => Failure::SCRIPT_ARITY,
+        _ => Failure::SCRIPT_UNKNOWN_COMMAND,
     })?;
     if row.spec.has(NOSCRIPT) {
-        return Err(Failure::text("ERR This Redis command is not allowed from script"));
+        return Err(Failure::SCRIPT_NOT_ALLOWED);
     }
     if row.spec.flags & (WRITE | MAY_REPLICATE) != 0 && cx.session().read_only {
-        return Err(Failure::text("ERR Write commands are not allowed from read-only scripts."));
+        return Err(Failure::SCRIPT_READ_ONLY);
     }
     Ok(row)
 }

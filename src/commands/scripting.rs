@@ -172,10 +172,10 @@ fn run_script(argv: Argv<'_>, source: Source, read_only: bool) -> Result<Flow, F
     const FIRST: usize = 3;
     let count = parse_i64(argv[2]).ok_or(Failure::NotInteger)?;
     if count > (argv.len() - FIRST) as i64 {
-        return Err(Failure::text("ERR Number of keys can't be greater than number of args"));
+        return Err(Failure::TOO_MANY_KEYS);
     }
     let Ok(numkeys) = u32::try_from(count) else {
-        return Err(Failure::text("ERR Number of keys can't be negative"));
+        return Err(Failure::NEGATIVE_KEYS);
     };
     Ok(Flow::Vm(VmCall::Eval { source, numkeys, read_only }))
 }
@@ -200,7 +200,7 @@ fn script_flush(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flo
         _ => false,
     };
     if !known {
-        return Err(Failure::text("ERR SCRIPT FLUSH only support SYNC|ASYNC option"));
+        return Err(Failure::FLUSH_MODE);
     }
     cx.state.scripts.clear();
     out.ok();
@@ -209,7 +209,7 @@ fn script_flush(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flo
 
 /// Whoever gets here has the lock, so no script runs: a kill that finds one is the front's business.
 fn script_kill(_: &mut Ctx<'_>, _: Argv<'_>, _: &mut Reply) -> Result<Flow, Failure> {
-    Err(Failure::text("NOTBUSY No scripts in execution right now."))
+    Err(Failure::NOT_BUSY)
 }
 
 /// There is no debugger: only turning it off succeeds.
@@ -219,9 +219,9 @@ fn script_debug(_: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow
         return Ok(Flow::Done);
     }
     if argv[2].eq_ignore_ascii_case(b"yes") || argv[2].eq_ignore_ascii_case(b"sync") {
-        return Err(Failure::text("ERR SCRIPT DEBUG is not supported: there is no script debugger"));
+        return Err(Failure::NO_DEBUGGER);
     }
-    Err(Failure::text("ERR Use SCRIPT DEBUG YES/SYNC/NO"))
+    Err(Failure::DEBUG_MODE)
 }
 
 fn script_help(_: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {

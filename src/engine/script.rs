@@ -112,7 +112,7 @@ impl Invocation<'_> {
     /// What [`Client::call_into`] refuses.
     pub fn run_into(&self, client: &mut Client, out: &mut Reply) -> Result<(), Error> {
         client.call_into(self.words(b"EVALSHA", &self.script.sha), out)?;
-        if out.error_message().is_some_and(|text| text.starts_with(b"NOSCRIPT ")) {
+        if out.error_message().is_some_and(|text| text.starts_with(b"NOSCRIPT")) {
             client.call_into(self.words(b"EVAL", &self.script.source), out)?;
         }
         Ok(())

@@ -7,6 +7,7 @@ use super::convert::before_nul;
 use super::sandbox::{push_shown_metatable, refuse_sealed, unseal};
 use super::stack::{ALL, GLOBALS, Kind, Outcome, REGISTRY, Raised, Returned, Stack};
 use super::strings;
+use crate::error::scripting::CODE;
 use mlua::ffi::{self, lua_CFunction};
 use std::ffi::c_int;
 
@@ -204,7 +205,7 @@ pub(super) fn error_handler(call: Call<'_>) -> Returned {
     };
     if stack.kind(1) != Kind::Table {
         push_plain_text(stack, 1);
-        stack.push_bytes(b"ERR ");
+        stack.push_bytes(CODE);
         stack.insert(-2);
         stack.concat(2);
         stack.new_table(0, 3);

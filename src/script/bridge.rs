@@ -95,7 +95,7 @@ impl Run {
             call(&mut Ctx { state, id: SCRIPT_SESSION, origin: Origin::Script }, argv, &mut self.tape);
         match result {
             Ok(Flow::Done) => {}
-            Ok(_) => self.tape.error(&Failure::text("ERR This Redis command is not allowed from script")),
+            Ok(_) => self.tape.error(&Failure::SCRIPT_NOT_ALLOWED),
             Err(failure) => self.tape.error(&failure),
         }
         if state.store.dirty() != dirty {
@@ -277,7 +277,7 @@ unsafe fn command(lua: *mut lua_State, run: &mut Run, meter: &mut Meter) {
     }
     // SAFETY: not null only while `Interpreter::run` holds the state exclusively; nothing else uses it now.
     let Some(state) = (unsafe { run.state.as_mut() }) else {
-        return run.tape.error_text(b"ERR redis.call/pcall can only be called inside a script invocation");
+        return run.tape.error(&Failure::CALL_OUTSIDE);
     };
     let mut frame: [&[u8]; FRAME_ARGUMENTS] = [&[]; FRAME_ARGUMENTS];
     let mut heap: Vec<&[u8]> = Vec::new();
@@ -289,8 +289,8 @@ unsafe fn command(lua: *mut lua_State, run: &mut Run, meter: &mut Meter) {
         }
     };
     // SAFETY: `argv` has a place for each value on the stack, and the stack stays as it is until the command ends.
-    if let Err(text) = unsafe { arguments(lua, argv, &mut run.scratch) } {
-        return run.tape.error_text(text);
+    if let Err(failure) = unsafe { arguments(lua, argv, &mut run.scratch) } {
+        return run.tape.error(&failure);
     }
     run.dispatch(state, meter, argv);
 }
@@ -301,9 +301,9 @@ unsafe fn arguments<'a>(
     lua: *mut lua_State,
     argv: &mut [&'a [u8]],
     scratch: &mut Vec<u8>,
-) -> Result<(), &'static [u8]> {
+) -> Result<(), Failure> {
     if argv.is_empty() {
-        return Err(b"ERR Please specify at least one argument for this redis lib call");
+        return Err(Failure::CALL_WITHOUT_ARGUMENTS);
     }
     scratch.clear();
     scratch.reserve(argv.len() * NUMBER_BYTES);
@@ -322,7 +322,7 @@ unsafe fn arguments<'a>(
                     scratch.extend_from_slice(format_f64(&mut NumBuf::new(), ffi::lua_tonumber(lua, index)));
                     *slot = std::slice::from_raw_parts(scratch.as_ptr().add(start), scratch.len() - start);
                 }
-                _ => return Err(b"ERR Lua redis lib command arguments must be strings or integers"),
+                _ => return Err(Failure::CALL_ARGUMENT_TYPE),
             }
         }
     }

@@ -3,6 +3,8 @@
 
 use super::limits::Stop;
 use super::stack::{Kind, Stack};
+use crate::error::Failure;
+use crate::error::scripting::CODE;
 use crate::reply::{Items, Reply, ReplyRef, Resp, Slot};
 use crate::util::float::format_f64;
 use crate::util::num::NumBuf;
@@ -60,7 +62,7 @@ fn push_coded(stack: Stack<'_>, text: &[u8]) {
     if text.contains(&b' ') {
         stack.push_bytes(text);
     } else {
-        stack.push_bytes(b"ERR ");
+        stack.push_bytes(CODE);
         stack.push_bytes(text);
         stack.concat(2);
     }
@@ -194,7 +196,7 @@ impl Writer<'_> {
     /// Writes the value on top and pops it; an aggregate stays, and its level is returned.
     fn write_one(&mut self, stack: Stack<'_>) -> Option<Level> {
         if !stack.reserve(4) {
-            self.out.error_text(b"ERR reached lua stack limit");
+            self.out.error(&Failure::STACK_LIMIT);
             stack.pop(1);
             return None;
         }
@@ -349,15 +351,12 @@ pub(super) fn failure_text(stack: Stack<'_>, sha: &[u8], stop: Option<Stop>) -> 
     if let Some(stop) = stop
         && stack.kind(-1) != Kind::Table
     {
-        return stop.text().as_bytes().to_vec();
+        return stop.failure().to_bytes().into_owned();
     }
+    let sha = sha.to_ascii_lowercase();
     if stack.kind(-1) != Kind::Table {
-        let mut text = b"ERR Error running script ".to_vec();
-        text.extend_from_slice(&sha.to_ascii_lowercase());
-        text.extend_from_slice(b", ");
         let message = stack.text(-1).map_or(&b"execution failure"[..], before_nul);
-        text.extend_from_slice(&message[..message.len().min(100)]);
-        return text;
+        return Failure::running(&sha, &message[..message.len().min(100)]).to_bytes().into_owned();
     }
     let field = |name: &[u8]| {
         stack.raw_get_field(-1, name);
@@ -365,9 +364,9 @@ pub(super) fn failure_text(stack: Stack<'_>, sha: &[u8], stop: Option<Stop>) -> 
         stack.pop(1);
         text
     };
-    let mut text = field(b"err").unwrap_or_else(|| b"ERR unknown error".to_vec());
+    let mut text = field(b"err").unwrap_or_else(|| Failure::UNKNOWN_ERROR.to_bytes().into_owned());
     if let (Some(line), Some(source)) = (field(b"line"), field(b"source")) {
-        for part in [&b" script: "[..], &sha.to_ascii_lowercase(), b", on ", &source, b":", &line, b"."] {
+        for part in [&b" script: "[..], &sha, b", on ", &source, b":", &line, b"."] {
             text.extend_from_slice(part);
         }
     }

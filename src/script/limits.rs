@@ -3,7 +3,9 @@
 //! A stop is sticky: once set it holds to the end of the run, whatever the script catches. Not here: the hook
 //! that reports instructions (`bridge`) and the counting of memory (`alloc`).
 
+use crate::error::Failure;
 use crate::util::clock::Deadline;
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
@@ -67,13 +69,21 @@ pub(super) enum Stop {
 }
 
 impl Stop {
-    /// The text of the error, with its code.
+    /// The text of that error: nothing that would have to be dropped.
     pub(super) fn text(self) -> &'static str {
+        match self.failure() {
+            Failure::Text(Cow::Borrowed(text)) => text,
+            _ => "",
+        }
+    }
+
+    /// The error that the client gets.
+    pub(super) fn failure(self) -> Failure {
         match self {
-            Stop::Work => "ERR Script stopped: it used up its work budget",
-            Stop::Time => "ERR Script stopped: it ran longer than its time limit",
-            Stop::Killed => "ERR Script killed by user with SCRIPT KILL...",
-            Stop::Panicked => "ERR Script stopped: internal error",
+            Stop::Work => Failure::OUT_OF_WORK,
+            Stop::Time => Failure::OUT_OF_TIME,
+            Stop::Killed => Failure::KILLED,
+            Stop::Panicked => Failure::PANICKED,
         }
     }
 }

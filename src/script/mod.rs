@@ -134,18 +134,14 @@ impl Vm {
     fn compile(&mut self, text: &[u8]) -> Result<Function, Failure> {
         let (flags, code) = shebang::parse(text)?;
         if code.len() > self.limits.source {
-            return Err(Failure::text("ERR Error compiling script (new function): script source too long"));
+            return Err(Failure::SOURCE_TOO_LONG);
         }
         if self.functions.len() >= FUNCTIONS_MAX || self.interpreter.memory() > self.limits.memory / 4 {
             self.reset();
         }
         match self.interpreter.compile(code) {
             Ok(number) => Ok(Function { number, flags }),
-            Err(message) => {
-                let text =
-                    [b"ERR Error compiling script (new function): ", convert::before_nul(&message)].concat();
-                Err(Failure::Bytes(text))
-            }
+            Err(message) => Err(Failure::compile(convert::before_nul(&message))),
         }
     }
 
@@ -159,7 +155,7 @@ impl Vm {
     ) -> Result<(), Failure> {
         let flags = run.function.flags;
         if flags.declared && !flags.no_writes && run.read_only {
-            return Err(Failure::text("ERR Can not execute a script with write flag using *_ro command."));
+            return Err(Failure::SCRIPT_WRITES);
         }
         let db = state.sessions.get(caller).db;
         let session = state.sessions.get_mut(SCRIPT_SESSION);

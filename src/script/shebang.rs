@@ -24,19 +24,19 @@ pub(super) fn parse(source: &[u8]) -> Result<(Flags, &[u8]), Failure> {
     }
     let end = source.iter().position(|byte| matches!(byte, b'\n' | 0));
     let Some(end) = end.filter(|&end| source[end] == b'\n') else {
-        return Err(Failure::text("ERR Invalid script shebang"));
+        return Err(Failure::SHEBANG);
     };
     let words = split_words(&source[..end]).unwrap_or_default();
     let Some((engine, options)) = words.split_first() else {
-        return Err(Failure::text("ERR Invalid engine in script shebang"));
+        return Err(Failure::SHEBANG_ENGINE);
     };
     if engine != b"#!lua" {
-        return Err(refuse("Unexpected engine in script shebang: ", engine));
+        return Err(Failure::bad_shebang("Unexpected engine in script shebang: ", engine));
     }
     flags.declared = true;
     for option in options {
         let Some(names) = option.strip_prefix(b"flags=") else {
-            return Err(refuse("Unknown lua shebang option: ", option));
+            return Err(Failure::bad_shebang("Unknown lua shebang option: ", option));
         };
         if names.is_empty() {
             continue;
@@ -56,15 +56,11 @@ impl Flags {
             b"allow-stale" => &mut self.allow_stale,
             b"no-cluster" => &mut self.no_cluster,
             b"allow-cross-slot-keys" => &mut self.allow_cross_slot_keys,
-            _ => return Err(refuse("Unexpected flag in script shebang: ", name)),
+            _ => return Err(Failure::bad_shebang("Unexpected flag in script shebang: ", name)),
         };
         *flag = true;
         Ok(())
     }
-}
-
-fn refuse(text: &str, word: &[u8]) -> Failure {
-    Failure::Bytes([b"ERR ", text.as_bytes(), word].concat())
 }
 
 /// Words as the server splits a line: blanks between them, `"…"` with escapes, `'…'`. None when a quote is open or
