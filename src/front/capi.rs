@@ -174,10 +174,16 @@ fn entry<T>(body: impl FnOnce() -> Result<T, Fault>) -> Result<T, c_int> {
         Ok(result) => result.map_err(note),
         Err(payload) => {
             let text = panic_text(&*payload);
-            // Dropping a payload can panic again, and that would cross the border.
-            std::mem::forget(payload);
+            discard(payload);
             Err(note(Fault(MK_ERR_PANIC, text)))
         }
+    }
+}
+
+/// Drops what a panic carried. That can panic in its turn; what this second panic carries is left alone.
+fn discard(payload: Box<dyn Any + Send>) {
+    if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        std::mem::forget(second);
     }
 }
 

@@ -161,6 +161,22 @@ static void ownership(void) {
     mk_client_free(elsewhere);
 }
 
+/* A panic becomes a code, and poisons its engine only. */
+static void panics(mk_client *elsewhere) {
+    mk_engine *engine = mk_engine_new();
+    mk_client *client = mk_client_new(engine);
+    mk_client *other = mk_client_new(engine);
+    refused("panic", mk_call(client, WORDS("DEBUG", "PANIC")), MK_ERR_PANIC);
+    refused("same client", mk_call(client, WORDS("PING")), MK_ERR_POISONED);
+    refused("other client", mk_call(other, WORDS("PING")), MK_ERR_POISONED);
+    refused("new client", mk_client_new(engine), MK_ERR_POISONED);
+    CHECK(mk_advance_ms(engine, 1) == MK_ERR_POISONED);
+    show("other engine", elsewhere, WORDS("PING"));
+    mk_client_free(client);
+    mk_engine_free(engine);
+    mk_client_free(other);
+}
+
 int main(void) {
     versions();
     mk_engine *engine = mk_engine_new();
@@ -172,6 +188,7 @@ int main(void) {
     typed(client);
     clock_of_the_engine(engine, client);
     misuse(engine, client);
+    panics(client);
     mk_client_free(client);
     mk_engine_free(engine);
     ownership();
