@@ -5,6 +5,7 @@
 //! A program is text, so that kept inputs can be read: a command a line, words parted by spaces, `\xHH` for any byte,
 //! `\e` for the empty word. The line `advance MS` moves the clock.
 
+use moonkeep::store::JournalEntry;
 use moonkeep::{Client, Clock, Engine, Journal, Reply, ReplyRef};
 use std::time::Duration;
 
@@ -21,11 +22,16 @@ const DATABASES: u32 = 3;
 const COMMANDS_MAX: usize = 200;
 
 /// Any sequence of commands: no panic; one reply each; an error leaves the state as it was and is not propagated; what
-/// changes the state is; the engine works afterwards.
+/// changes the state is; the journal
+/// rebuilds the state in another engine; the engine works afterwards.
 pub fn commands(input: &[u8]) {
     let mut subject = Subject::new();
     for line in input.split(|&byte| byte == b'\n').take(COMMANDS_MAX) {
         subject.step(&words(line));
+    }
+    // A script may choose what is told.
+    if !input.windows(8).any(|word| word == b"set_repl") {
+        subject.replay();
     }
     subject.end();
 }
@@ -97,10 +103,13 @@ pub fn escape(word: &[u8]) -> String {
 struct Subject {
     engine: Engine,
     journal: Journal,
+    /// All that the journal told.
+    told: Vec<JournalEntry>,
     client: Client,
     watcher: Client,
     reply: Reply,
     state: String,
+    hash: u64,
 }
 
 impl Subject {
@@ -108,10 +117,9 @@ impl Subject {
         let engine = Engine::builder().clock(Clock::manual(START_MS)).databases(DATABASES).build();
         let journal = engine.subscribe_journal().expect("a new engine is free");
         let (client, watcher) = (engine.client(), engine.client());
-        let mut subject =
-            Subject { engine, journal, client, watcher, reply: Reply::new(), state: String::new() };
-        subject.state = subject.walk();
-        subject
+        let hash = engine.state_hash().expect("a new engine is free");
+        let (told, reply, state) = (Vec::new(), Reply::new(), String::new());
+        Subject { engine, journal, told, client, watcher, reply, state, hash }
     }
 
     /// Runs one command and checks all that must hold after any.
@@ -133,24 +141,57 @@ impl Subject {
         let values = self.reply.values().len();
         assert!(values == 1, "{values} values for one command: {:?}", self.reply);
         let refused = self.reply.is_error() && !runs_commands(&name);
-        let mut journal = self.journal.take().expect("the engine is free");
+        // DEBUG SLEEP moves the clock: keys may be gone before anybody looks.
+        self.compare(refused, !runs_commands(&name) && name != b"debug");
+    }
+
+    /// Compares state, hash and journal with what they were before a command.
+    fn compare(&mut self, refused: bool, must_tell: bool) {
+        let told = self.journal.take().expect("the engine is free");
         // A key that had expired unseen is deleted by whoever looks at it; the state without it is the same.
         let tells_expiry = |word: &Vec<u8>| matches!(&word[..], b"DEL" | b"MULTI" | b"EXEC");
-        journal.retain(|entry| !refused || !entry.argv.first().is_some_and(tells_expiry));
-        assert!(!refused || journal.is_empty(), "refused, yet propagated: {:?} {journal:?}", self.reply);
-        let state = self.walk();
-        if state != self.state {
-            assert!(!refused, "refused, yet changed: {:?}\nbefore {}\nafter {state}", self.reply, self.state);
-            assert!(!journal.is_empty() || runs_commands(&name), "changed, yet not propagated: {state}");
-            self.state = state;
-        }
+        let is_quiet = told.iter().all(|entry| entry.argv.first().is_some_and(tells_expiry));
+        assert!(!refused || is_quiet, "refused, yet propagated: {:?} {told:?}", self.reply);
+        let (state, hash) = (self.walk(), self.engine.state_hash().expect("the engine is free"));
+        let is_same = state == self.state;
+        assert_eq!(
+            is_same,
+            hash == self.hash,
+            "state and hash disagree\nbefore {}\nafter {state}",
+            self.state
+        );
+        assert!(
+            is_same || !refused,
+            "refused, yet changed: {:?}\nbefore {}\nafter {state}",
+            self.reply,
+            self.state
+        );
+        assert!(
+            is_same || !must_tell || !told.is_empty(),
+            "changed, yet not propagated\nbefore {}\nafter {state}",
+            self.state
+        );
+        (self.state, self.hash) = (state, hash);
+        self.told.extend(told);
     }
 
     fn advance(&mut self, words: &[Vec<u8>]) {
         let ms = words.get(1).and_then(|word| std::str::from_utf8(word).ok()?.parse().ok()).unwrap_or(1);
         self.engine.advance(Duration::from_millis(ms)).expect("a manual clock moves");
-        self.journal.take().expect("the engine is free");
-        self.state = self.walk();
+        self.compare(false, false);
+    }
+
+    /// Another engine that is told the same has the same state.
+    fn replay(&mut self) {
+        let copy = Engine::builder().clock(Clock::manual(START_MS)).databases(DATABASES).build();
+        copy.replay(&self.told).expect("what was done can be done again");
+        copy.set_time(self.engine.now_ms().expect("the engine is free")).expect("a manual clock moves");
+        assert_eq!(
+            copy.state_hash(),
+            self.engine.state_hash(),
+            "the journal tells another state: {:?}",
+            self.told
+        );
     }
 
     /// Runs a command that answers exactly once; gives the reply as text.

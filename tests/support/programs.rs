@@ -108,6 +108,9 @@ impl Programs {
             words.truncate(named);
             words.extend(eval_words(rng));
         }
+        if name == "debug" {
+            words.extend([b"sleep".to_vec(), pick(rng, DOUBLES).into()]);
+        }
         if name.starts_with("command|getkeys") {
             words.extend(self.command(rng));
         }
