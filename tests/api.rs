@@ -177,7 +177,7 @@ fn client_list_shows_what_the_engine_knows() {
         lines,
         [
             "id=1 addr=local:1 laddr=local:0 fd=-1 name=watcher age=5 idle=5 flags=x db=2 sub=0 psub=0 ssub=0 multi=2 \
-             qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=9 rbs=1024 rbp=0 obl=0 oll=0 omem=0 events=r cmd=get \
+             qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=49 rbs=1024 rbp=0 obl=0 oll=0 omem=0 events=r cmd=get \
              user=default redir=-1 resp=2",
             "id=2 addr=local:2 laddr=local:0 fd=-1 name= age=5 idle=0 flags=e db=0 sub=0 psub=0 ssub=0 multi=-1 \
              qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=1024 rbp=0 obl=0 oll=0 omem=0 events=r cmd=client|list \
@@ -187,6 +187,19 @@ fn client_list_shows_what_the_engine_knows() {
     texts(&mut two, &["SELECT 2", "SET k changed"]);
     let list: String = two.query(["CLIENT", "LIST", "ID", "1"]).expect("CLIENT LIST answers");
     assert!(list.contains(" flags=xd ") && list.lines().count() == 1, "{list}");
+}
+
+#[test]
+fn client_info_inside_exec_shows_the_transaction() {
+    let mut client = Engine::new().client();
+    texts(&mut client, &["MULTI", "PING", "CLIENT INFO"]);
+    let (_, info): (String, String) = client.query(["EXEC"]).expect("EXEC answers");
+    assert!(
+        info.contains(" flags=x ") && info.contains(" multi=2 ") && info.contains(" cmd=exec "),
+        "{info}"
+    );
+    let info: String = client.query(["CLIENT", "INFO"]).expect("CLIENT INFO answers");
+    assert!(info.contains(" flags=N ") && info.contains(" multi=-1 "), "{info}");
 }
 
 /// A line of CLIENT LIST without the size of the session, which follows the platform.
@@ -280,7 +293,7 @@ fn info_follows_from_calls_clock_and_seed() {
         "# Server\r\nredis_version:7.0.15\r\n",
         "uptime_in_seconds:90000\r\nuptime_in_days:1\r\n",
         "\r\n\r\n# Clients\r\nconnected_clients:1\r\n",
-        "total_connections_received:1\r\ntotal_commands_processed:7\r\nexpired_keys:1\r\n",
+        "total_connections_received:1\r\ntotal_commands_processed:6\r\nexpired_keys:1\r\n",
         "keyspace_hits:1\r\nkeyspace_misses:1\r\ntotal_error_replies:1\r\n",
         "\r\n\r\n# Keyspace\r\ndb0:keys=1,expires=0,avg_ttl=0\r\ndb3:keys=1,expires=0,avg_ttl=0\r\n",
     ] {

@@ -368,12 +368,12 @@ fn script_row(cx: &Ctx<'_>, table: &'static Table, argv: Argv<'_>) -> Result<&'s
 fn run(cx: &mut Ctx<'_>, row: &'static Row, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
     let mark = out.mark();
     let (dirty, db) = (cx.state.store.dirty(), cx.db());
-    cx.state.stats.commands += 1;
     cx.state.rewritten = false;
     if cx.has_journal() && cx.origin == Origin::Client && row.spec.has(TOUCHES_ARBITRARY_KEYS) {
         cx.state.store.unbracket_journal();
     }
     let result = (row.spec.run)(cx, argv, out);
+    cx.state.stats.commands += 1;
     if cx.state.store.dirty() != dirty && !cx.state.rewritten {
         cx.state.store.propagate(db, argv);
     }

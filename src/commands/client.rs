@@ -311,7 +311,8 @@ impl Type {
 fn describe(cx: &Ctx<'_>, id: SessionId, text: &mut String) {
     let session = cx.state.sessions.get(id);
     let seconds_since = |at_ms: i64| cx.now_ms().div_euclid(1000) - at_ms.div_euclid(1000);
-    let queued = session.queue.as_ref().map_or(-1, |queue| queue.commands.len() as i64);
+    let queued = session.queue.as_ref().map(|queue| queue.commands.len()).or(session.running);
+    let queued = queued.map_or(-1, |count| count as i64);
     let queue_bytes = queued_bytes(session);
     let command = if session.last_command.is_empty() { "NULL" } else { session.last_command };
     let _ = writeln!(
@@ -339,16 +340,19 @@ fn address(session: &Session) -> String {
     format!("local:{}", session.client_id)
 }
 
+/// Bytes of the queued words, with a pointer for each as the server counts.
 fn queued_bytes(session: &Session) -> usize {
     let words = session.queue.iter().flat_map(|queue| queue.commands.iter().flatten());
-    words.map(|word| word.len()).sum()
+    words.map(|word| word.len() + size_of::<u64>()).sum()
 }
 
 fn flags(cx: &Ctx<'_>, id: SessionId, session: &Session) -> String {
     let mut flags = String::new();
-    for (set, flag) in
-        [(session.queue.is_some(), 'x'), (cx.state.store.watch_is_broken(id), 'd'), (session.no_evict, 'e')]
-    {
+    for (set, flag) in [
+        (session.queue.is_some() || session.running.is_some(), 'x'),
+        (cx.state.store.watch_is_broken(id), 'd'),
+        (session.no_evict, 'e'),
+    ] {
         flags.extend(set.then_some(flag));
     }
     if flags.is_empty() { "N".to_owned() } else { flags }

@@ -18,11 +18,13 @@ impl Core {
             out.nil_array();
             return Ok(());
         }
+        self.state.sessions.get_mut(id).running = Some(queue.commands.len());
         out.array(queue.commands.len());
         for words in &queue.commands {
             let argv: Vec<&[u8]> = words.iter().map(|word| &**word).collect();
             self.run(id, Origin::Exec, &argv, out);
         }
+        self.state.sessions.get_mut(id).running = None;
         Ok(())
     }
 }
