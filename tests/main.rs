@@ -10,6 +10,7 @@ mod determinism;
 mod diff;
 mod fuzz_smoke;
 mod introspection;
+mod journal;
 mod reference;
 mod reported;
 mod scan;

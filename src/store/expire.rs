@@ -64,6 +64,11 @@ impl Deadlines {
         entries.dedup();
         *heap = entries.into();
     }
+    /// How many entries the heap has, those that no longer hold included.
+    #[cfg(test)]
+    pub(super) fn entries(&self) -> usize {
+        self.heap.len()
+    }
     pub(super) fn memory_bytes(&self) -> usize {
         self.heap.capacity() * size_of::<(i64, u32)>()
     }

@@ -31,6 +31,11 @@ impl Clone for Page {
 }
 
 impl Page {
+    /// Whether the digest is known.
+    #[cfg(test)]
+    pub(super) fn has_digest(&self) -> bool {
+        self.digest.load(Relaxed) != 0
+    }
     /// The sum of the digests of the entries.
     pub(super) fn digest(&self) -> u64 {
         let known = self.digest.load(Relaxed);

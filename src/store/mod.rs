@@ -10,6 +10,8 @@ mod journal;
 mod keyspace;
 mod slots;
 mod snapshot;
+#[cfg(test)]
+mod tests;
 mod watch;
 
 pub use diff::{Change, Held};

@@ -77,6 +77,38 @@ impl Server {
         self.clock.write_all_at(&(now_ms * 1000).to_ne_bytes(), 0).expect("the clock file is writable");
     }
 
+    /// Lets time pass without removing what expires: it goes when a command meets it.
+    pub(crate) fn pass(&mut self, ms: i64) {
+        self.set_clock(self.now_ms + ms);
+    }
+
+    /// From now on the server keeps what it propagates, and expires keys only when a command meets them.
+    pub(crate) fn keep_writes(&mut self) {
+        for words in [
+            &["DEBUG", "SET-ACTIVE-EXPIRE", "0"][..],
+            &["CONFIG", "SET", "appendfsync", "no", "aof-use-rdb-preamble", "no"],
+            &["CONFIG", "SET", "appendonly", "yes"],
+        ] {
+            let reply = self.control(words);
+            assert!(!reply.is_error(), "{words:?} answered {reply}");
+        }
+        while self.incremental_file().is_none() {
+            self.control(&["DEBUG", "SLEEP", "0.01"]);
+        }
+    }
+
+    /// The file to which writes are appended, once the server has begun it.
+    fn incremental_file(&self) -> Option<PathBuf> {
+        let entries = fs::read_dir(self.folder.join("appendonlydir")).ok()?;
+        let mut paths = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
+        paths.find(|path| path.to_string_lossy().ends_with(".incr.aof"))
+    }
+
+    /// All that was propagated since [`keep_writes`](Self::keep_writes), byte for byte.
+    pub(crate) fn writes(&self) -> Vec<u8> {
+        self.incremental_file().and_then(|path| fs::read(path).ok()).unwrap_or_default()
+    }
+
     /// Removes what has expired now rather than when the server's timer gets to it (SCAN deletes what it meets).
     fn sweep(&mut self) {
         let Wire::Bulk(keyspace) = self.control(&["INFO", "keyspace"]) else { return };
