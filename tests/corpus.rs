@@ -20,7 +20,7 @@ mod file;
 
 use crate::support::moonkeep::Moonkeep;
 use crate::support::not_yet::{is_unknown, lacks_command};
-use crate::support::server::server_or_skip;
+use crate::support::server::{propagating_server_or_skip, server_or_skip};
 use crate::support::target::Target;
 use crate::support::wire::Wire;
 use file::{Case, Corpus, Step, StepKind};
@@ -38,6 +38,51 @@ fn the_server_answers_as_recorded() {
         return record(&mut server);
     }
     judge("redis-server", &mut server, false);
+}
+
+#[test]
+fn writes_propagate_as_on_the_server() {
+    let Some(mut server) = propagating_server_or_skip("writes_propagate_as_on_the_server") else { return };
+    let mut moonkeep = Moonkeep::propagating();
+    let mut problems = Vec::new();
+    for corpus in Corpus::all() {
+        // A case that turns the append-only file off leaves nothing to compare.
+        let turns_off = |case: &&Case| case.steps.iter().any(|step| step.head.contains("appendonly"));
+        for case in corpus.cases.iter().filter(|case| case.waits_for.is_none() && !turns_off(case)) {
+            if let Some(problem) = compare_effects(&mut server, &mut moonkeep, case) {
+                problems.push(format!("{}: {}\n{problem}", corpus.family, case.title));
+            }
+        }
+    }
+    assert!(problems.is_empty(), "{} cases differ:\n\n{}", problems.len(), problems.join("\n"));
+}
+
+/// Runs a case on both sides, as far as moonkeep has the commands; the first step after which they differ in what
+/// they propagated.
+fn compare_effects(server: &mut dyn Target, moonkeep: &mut dyn Target, case: &Case) -> Option<String> {
+    server.reset();
+    moonkeep.reset();
+    for step in &case.steps {
+        let expected = perform(server, step);
+        let got = perform(moonkeep, step);
+        let lacking = expected
+            .iter()
+            .zip(&got)
+            .any(|(expected, got)| lacks_command(is_unknown(&expected.to_string()), got));
+        if lacking {
+            return None;
+        }
+        let (mut expected, mut got) = (server.effects(), moonkeep.effects());
+        if matches!(step.kind, StepKind::Advance(_)) {
+            expected.sort();
+            got.sort();
+        }
+        if expected != got {
+            let lines = |effects: &[String]| effects.join("\n         ");
+            return Some(format!("{}\nexpected {}\ngot      {}\n", step.head, lines(&expected), lines(&got)));
+        }
+    }
+    None
 }
 
 /// What came of running a case.

@@ -1,5 +1,6 @@
-//! Random differential programs: the same commands to moonkeep and to the reference server, every reply and the final
-//! keyspace compared. A program that differs is shrunk and printed as a case for `tests/corpus/`.
+//! Random differential programs: the same commands to moonkeep and to the reference server, every reply, the
+//! propagated form of every write and the final keyspace compared. A program that differs is shrunk and printed as
+//! a case for `tests/corpus/`.
 //! `MOONKEEP_SEED` repeats a run, `MOONKEEP_DIFF_PROGRAMS` sets its length, `MOONKEEP_COVERAGE` names a file for
 //! the table of what was reached.
 
@@ -14,7 +15,7 @@ mod values;
 
 use crate::support::moonkeep::Moonkeep;
 use crate::support::not_yet::is_unknown;
-use crate::support::server::{Server, server_or_skip};
+use crate::support::server::{Server, propagating_server_or_skip, server_or_skip};
 use crate::support::target::{MAIN, Target, argv};
 use coverage::Coverage;
 use grammar::{Argument, Syntax};
@@ -103,8 +104,9 @@ const DIFFERENCES_MAX: usize = 12;
 
 #[test]
 fn random_programs_agree_with_the_server() {
-    let Some(mut server) = server_or_skip("random_programs_agree_with_the_server") else { return };
-    let mut moonkeep = Moonkeep::default();
+    let test = "random_programs_agree_with_the_server";
+    let Some(mut server) = propagating_server_or_skip(test) else { return };
+    let mut moonkeep = Moonkeep::propagating();
     let syntaxes = syntaxes(&mut server, &mut moonkeep);
     let provocations = provocations(&mut moonkeep);
     println!("the syntax of {} commands", syntaxes.len());

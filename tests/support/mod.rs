@@ -2,6 +2,7 @@
 //! text (`wire`), the command words of a readable test file (`words`), and the two sides that answer
 //! commands behind one trait (`target`).
 
+pub(crate) mod aof;
 pub(crate) mod counting;
 pub(crate) mod moonkeep;
 pub(crate) mod not_yet;

@@ -1,10 +1,12 @@
 //! The engine as one side of a comparison: a fresh engine on a manual clock for each case, a client for each
 //! named connection, and each reply through the encoder to what a client of a server would read.
 
+use super::aof::line;
 use super::target::{START_MS, Target};
 use super::wire::Wire;
 use moonkeep::reply::resp::encode;
-use moonkeep::{Client, Clock, Engine, Reply};
+use moonkeep::store::Targets;
+use moonkeep::{Client, Clock, Engine, Journal, Reply};
 use std::collections::{BTreeMap, VecDeque};
 use std::io::BufRead;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,6 +16,7 @@ use std::time::Duration;
 pub(crate) struct Moonkeep {
     engine: Engine,
     connections: BTreeMap<String, Connection>,
+    journal: Option<Journal>,
 }
 
 struct Connection {
@@ -23,7 +26,7 @@ struct Connection {
 
 impl Default for Moonkeep {
     fn default() -> Moonkeep {
-        Moonkeep { engine: fresh_engine(), connections: BTreeMap::new() }
+        Moonkeep { engine: fresh_engine(), connections: BTreeMap::new(), journal: None }
     }
 }
 
@@ -32,6 +35,13 @@ fn fresh_engine() -> Engine {
 }
 
 impl Moonkeep {
+    /// One that tells `effects`.
+    pub(crate) fn propagating() -> Moonkeep {
+        let mut moonkeep = Moonkeep::default();
+        moonkeep.journal = Some(moonkeep.engine.subscribe_journal().expect("the engine is at rest"));
+        moonkeep
+    }
+
     fn connection(&mut self, name: &str) -> &mut Connection {
         let engine = &self.engine;
         self.connections
@@ -58,8 +68,15 @@ impl Target for Moonkeep {
         self.engine.advance(by).expect("a manual clock");
     }
 
+    fn effects(&mut self) -> Vec<String> {
+        let entries = self.journal.as_ref().map(|journal| journal.take().unwrap_or_default());
+        let entries = entries.unwrap_or_default();
+        let to_file = entries.iter().filter(|entry| matches!(entry.targets, Targets::All | Targets::Aof));
+        to_file.map(|entry| line(&entry.db.to_string(), &entry.argv)).collect()
+    }
+
     fn reset(&mut self) {
-        *self = Moonkeep::default();
+        *self = if self.journal.is_some() { Moonkeep::propagating() } else { Moonkeep::default() };
     }
 }
 

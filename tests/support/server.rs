@@ -3,6 +3,7 @@
 //! exact. The server is found by MOONKEEP_REDIS_SERVER or PATH. Without one the caller skips, unless
 //! MOONKEEP_REQUIRE_SERVER is set.
 
+use super::aof::{self, Aof};
 use super::target::{MAIN, START_MS, Target, argv};
 use super::wire::Wire;
 use std::collections::BTreeMap;
@@ -29,11 +30,21 @@ pub(crate) struct Server {
     clock: File,
     now_ms: i64,
     connections: BTreeMap<String, Connection>,
+    aof: Option<Aof>,
 }
 
 /// Starts a server, or says why the test is skipped; fails instead when a server is required.
 pub(crate) fn server_or_skip(test: &str) -> Option<Server> {
-    match Server::start() {
+    start_or_skip(test, &[])
+}
+
+/// The same, with an append-only file to read `effects` from.
+pub(crate) fn propagating_server_or_skip(test: &str) -> Option<Server> {
+    start_or_skip(test, aof::SETTINGS)
+}
+
+fn start_or_skip(test: &str, settings: &[&str]) -> Option<Server> {
+    match Server::start(settings) {
         Ok(server) => Some(server),
         Err(reason) if std::env::var_os("MOONKEEP_REQUIRE_SERVER").is_some() => {
             panic!("{test} needs redis-server 7.0.15: {reason}")
@@ -47,15 +58,17 @@ pub(crate) fn server_or_skip(test: &str) -> Option<Server> {
 
 impl Server {
     /// Starts a server in a fresh folder.
-    pub(crate) fn start() -> Result<Server, String> {
+    fn start(settings: &[&str]) -> Result<Server, String> {
         let folder = fresh_folder()?;
         let clock_path = folder.join("clock");
         fs::write(&clock_path, (START_MS * 1000).to_ne_bytes()).map_err(|error| error.to_string())?;
         let library = build_clock(&folder)?;
-        let mut process = spawn(&folder, &clock_path, &library)?;
+        let mut process = spawn(&folder, &clock_path, &library, settings)?;
         wait_until_ready(&mut process)?;
         let clock = OpenOptions::new().write(true).open(&clock_path).map_err(|error| error.to_string())?;
-        let mut server = Server { process, folder, clock, now_ms: START_MS, connections: BTreeMap::new() };
+        let aof = Aof::open(&folder);
+        let connections = BTreeMap::new();
+        let mut server = Server { process, folder, clock, now_ms: START_MS, connections, aof };
         match server.control(&["INFO", "server"]) {
             Wire::Bulk(info) if String::from_utf8_lossy(&info).contains(VERSION) => Ok(server),
             _ => Err("the server found is not version 7.0.15".into()),
@@ -143,6 +156,10 @@ impl Target for Server {
         self.sweep();
     }
 
+    fn effects(&mut self) -> Vec<String> {
+        self.aof.as_mut().map(Aof::take).unwrap_or_default()
+    }
+
     fn reset(&mut self) {
         self.connections.retain(|name, _| name == "(control)");
         for words in [
@@ -152,12 +169,14 @@ impl Target for Server {
             &["FUNCTION", "FLUSH"],
             &["CONFIG", "SET", "notify-keyspace-events", "", "maxmemory", "0"],
             &["CONFIG", "RESETSTAT"],
+            &["DEBUG", "SET-ACTIVE-EXPIRE", "0"],
         ] {
             let reply = self.control(words);
             assert!(!reply.is_error(), "{words:?} answered {reply}");
         }
         self.set_clock(START_MS);
         self.connection(MAIN);
+        self.effects();
     }
 }
 
@@ -221,10 +240,11 @@ fn build_clock(folder: &Path) -> Result<PathBuf, String> {
     }
 }
 
-fn spawn(folder: &Path, clock: &Path, library: &Path) -> Result<Child, String> {
+fn spawn(folder: &Path, clock: &Path, library: &Path, settings: &[&str]) -> Result<Child, String> {
     let program = std::env::var_os("MOONKEEP_REDIS_SERVER").unwrap_or_else(|| "redis-server".into());
     Command::new(&program)
         .args(["--port", "0", "--save", "", "--appendonly", "no", "--enable-debug-command", "yes"])
+        .args(settings)
         .arg("--unixsocket")
         .arg(folder.join("socket"))
         .current_dir(folder)

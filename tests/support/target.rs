@@ -25,6 +25,11 @@ pub(crate) trait Target {
     /// Lets time pass.
     fn advance(&mut self, ms: i64);
 
+    /// The propagated form of the writes since the last call, where the side tells it.
+    fn effects(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// An empty keyspace at `START_MS`, no scripts, default settings, no connections.
     fn reset(&mut self);
 }
