@@ -223,10 +223,11 @@ impl Ctx<'_> {
         let db = self.db();
         self.state.store.expire_if_due(db, key)
     }
-    /// See [`Store::peek`].
-    pub fn peek(&mut self, key: &[u8]) -> Option<&Entry> {
+    /// See [`Store::has`].
+    #[inline]
+    pub fn has(&mut self, key: &[u8]) -> bool {
         let db = self.db();
-        self.state.store.peek(db, key)
+        self.state.store.has(db, key)
     }
     /// See [`Store::edit`].
     #[inline]

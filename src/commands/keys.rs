@@ -209,7 +209,7 @@ fn randomkey(cx: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Flow, Fai
 }
 
 fn rename(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
-    if cx.edit(argv[1]).map(|key| key.unchanged()).is_none() {
+    if !cx.has(argv[1]) {
         return Err(Failure::NoSuchKey);
     }
     if argv[1] != argv[2] {
@@ -222,10 +222,10 @@ fn rename(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Fai
 }
 
 fn renamenx(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
-    if cx.edit(argv[1]).map(|key| key.unchanged()).is_none() {
+    if !cx.has(argv[1]) {
         return Err(Failure::NoSuchKey);
     }
-    let free = argv[1] != argv[2] && cx.edit(argv[2]).map(|key| key.unchanged()).is_none();
+    let free = argv[1] != argv[2] && !cx.has(argv[2]);
     if free {
         let db = cx.db();
         let from = Place { db, key: argv[1], event: "rename_from" };
@@ -267,8 +267,7 @@ fn move_(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Fail
     if source == target {
         return Err(Failure::SameObject);
     }
-    let there = cx.edit(key).map(|key| key.unchanged()).is_some();
-    let moves = there && cx.state.store.edit(target, key).map(|key| key.unchanged()).is_none();
+    let moves = cx.has(key) && !cx.state.store.has(target, key);
     if moves {
         let from = Place { db: source, key, event: "move_from" };
         relocate(cx, &from, &Place { db: target, key, event: "move_to" });
@@ -294,7 +293,7 @@ fn copy(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failu
         return Err(Failure::SameObject);
     }
     let source = cx.read(from).map(|entry| (entry.value().clone(), entry.expire_at_ms()));
-    let taken = source.is_some() && cx.state.store.edit(target, to).map(|key| key.unchanged()).is_some();
+    let taken = source.is_some() && cx.state.store.has(target, to);
     let copied = source.filter(|_| replace || !taken);
     out.int(i64::from(copied.is_some()));
     if let Some((value, expire_at_ms)) = copied {

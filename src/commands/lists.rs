@@ -233,7 +233,7 @@ fn push(cx: &mut Ctx<'_>, argv: Argv<'_>, side: Side, out: &mut Reply) -> Result
 }
 
 fn push_existing(cx: &mut Ctx<'_>, argv: Argv<'_>, side: Side, out: &mut Reply) -> Result<Flow, Failure> {
-    if cx.peek(argv[1]).is_none() {
+    if !cx.has(argv[1]) {
         out.int(0);
         return Ok(Flow::Done);
     }

@@ -130,7 +130,7 @@ fn xadd(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failu
         return Err(Failure::ZERO_ID);
     }
     let now_ms = cx.now_ms();
-    if options.nomkstream && cx.peek(argv[1]).is_none() {
+    if options.nomkstream && !cx.has(argv[1]) {
         out.nil();
         return Ok(Flow::Done);
     }

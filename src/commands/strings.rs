@@ -247,7 +247,7 @@ fn set(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failur
     if options.get {
         reply_value(cx, key, out)?;
     }
-    let refused = (options.nx || options.xx) && cx.peek(key).is_some() == options.nx;
+    let refused = (options.nx || options.xx) && cx.has(key) == options.nx;
     if !refused {
         let expiry = match expire_at_ms {
             Some(at) => Expiry::At(at),
@@ -297,7 +297,7 @@ fn psetex(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Fai
 }
 
 fn setnx(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
-    let free = cx.peek(argv[1]).is_none();
+    let free = !cx.has(argv[1]);
     if free {
         store_text(cx, argv[1], argv[2], Expiry::Clear);
     }
@@ -380,7 +380,7 @@ fn mset(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failu
 
 fn msetnx(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
     let (pairs, []) = argv[1..].as_chunks::<2>() else { return Err(Failure::Arity("msetnx".into())) };
-    let free = pairs.iter().all(|[key, _]| cx.peek(key).is_none());
+    let free = pairs.iter().all(|[key, _]| !cx.has(key));
     if free {
         for [key, text] in pairs {
             store_text(cx, key, text, Expiry::Clear);

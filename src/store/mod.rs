@@ -204,10 +204,14 @@ impl Store {
         let now_s = self.now_s();
         self.keyspace_mut(db).note_use(slot, now_s);
     }
-    /// The entry without counting or noting the use.
-    pub fn peek(&mut self, db: Db, key: &[u8]) -> Option<&Entry> {
-        let slot = self.live(db, key)?;
-        self.keyspace(db).get(slot)
+    /// Whether a key is there, for a command that writes: notes the use, but counts no hit or miss.
+    #[inline]
+    pub fn has(&mut self, db: Db, key: &[u8]) -> bool {
+        let slot = self.live(db, key);
+        if let Some(slot) = slot {
+            self.note_use(db, slot);
+        }
+        slot.is_some()
     }
     /// True when the key is there and its time is not over; changes nothing at all.
     pub fn contains(&self, db: Db, key: &[u8]) -> bool {
