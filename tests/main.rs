@@ -9,6 +9,7 @@ mod corpus;
 mod determinism;
 mod diff;
 mod fuzz_smoke;
+mod interleaving;
 mod introspection;
 mod journal;
 mod reference;

@@ -31,8 +31,8 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// An error reply comes back as an error with the whole text. Else: no words at all, a call from inside the
-    /// engine, a poisoned engine.
+    /// An error reply comes back as an error with the whole text. Else: no words at all, a session that QUIT or
+    /// CLIENT KILL has ended, a call from inside the engine, a poisoned engine.
     pub fn call<T: AsRef<[u8]>>(&mut self, argv: impl AsRef<[T]>) -> Result<Reply, Error> {
         let mut out = Reply::new();
         self.call_into(argv, &mut out)?;
@@ -52,7 +52,7 @@ impl Client {
     /// reply stays in `out`.
     ///
     /// # Errors
-    /// No words at all, a call from inside the engine, a poisoned engine.
+    /// No words at all, a session that has ended, a call from inside the engine, a poisoned engine.
     pub fn call_into<T: AsRef<[u8]>>(&mut self, argv: impl AsRef<[T]>, out: &mut Reply) -> Result<(), Error> {
         let words = argv.as_ref();
         if words.len() <= FEW_WORDS {
