@@ -12,6 +12,7 @@ mod fuzz_smoke;
 mod interleaving;
 mod introspection;
 mod journal;
+mod keys;
 mod reference;
 mod reported;
 mod scan;

@@ -15,6 +15,8 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 pub(super) const PAGE: usize = 64;
+/// A keyspace that lost all its keys gives back its pages when it has more than this.
+const EMPTY_PAGES: usize = 16;
 
 #[derive(Debug)]
 pub(super) struct Page {
@@ -232,6 +234,11 @@ impl Keyspace {
     /// The unit of work has ended: the slots it freed may be used by any key.
     pub(super) fn settle(&mut self) {
         self.free.settle();
+        if self.table.is_empty() && self.pages.len() > EMPTY_PAGES {
+            self.pages = Vec::new();
+            self.free = FreeSlots::default();
+            self.table = HashTable::new();
+        }
     }
     /// Takes the place of another keyspace under the same number. Scans of that one begin anew here: what was there
     /// and is here is met.

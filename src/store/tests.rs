@@ -113,3 +113,16 @@ fn a_deadline_set_again_and_again_costs_no_more_than_twice() {
     store.begin_unit(2_000_000);
     assert_eq!(store.expire_due(usize::MAX), 1_000);
 }
+
+#[test]
+fn a_keyspace_without_keys_gives_its_pages_back() {
+    let mut store = full();
+    for n in 0..KEYS {
+        assert!(store.remove(0, &name(n), Event::generic("del")));
+    }
+    assert_eq!(store.dbs[0].pages().count(), KEYS.div_ceil(64) as usize);
+    store.finish_unit();
+    assert_eq!(store.dbs[0].pages().count(), 0);
+    set(&mut store, 1, Expiry::Clear);
+    assert_eq!((store.len(0), store.dbs[0].pages().count()), (1, 1));
+}
