@@ -6,6 +6,7 @@ mod boundaries;
 #[cfg(feature = "capi")]
 mod capi;
 mod corpus;
+mod dependencies;
 mod determinism;
 mod diff;
 mod fuzz_smoke;
