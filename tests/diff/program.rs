@@ -110,6 +110,21 @@ pub(crate) const PROVOCATIONS: &[&[&str]] = &[
     &["SET s0 v EX 0", "SETEX s0 -1 v", "GETEX s0 PX 0", "PSETEX s0 9223372036854775807 v"],
     &["CLIENT SETNAME 'a b'"],
     &["NOSUCHCOMMAND a b"],
+    &["EVAL 'for i=1,513 do redis.call(\"HSET\",KEYS[1],i,\"v\"..i) end' 1 h0", "HDEL h0 5 6", "HLEN h0"],
+    &["EVAL 'for i=1,600 do redis.call(\"SADD\",KEYS[1],i) end' 1 e0", "SREM e0 5 6", "SADD e0 x"],
+    &["EVAL 'for i=1,511 do redis.call(\"SADD\",KEYS[1],i*1000000) end' 1 e1", "SADD e1 7 -3"],
+    &[
+        "EVAL 'for i=1,129 do redis.call(\"ZADD\",KEYS[1],i%7,\"m\"..i) end' 1 z0",
+        "ZREM z0 m5",
+        "ZRANGE z0 0 -1",
+    ],
+    &["EVAL 'for i=1,300 do redis.call(\"RPUSH\",KEYS[1],string.rep(\"x\",i)) end' 1 l0", "LINDEX l0 250"],
+    &[
+        "EVAL 'for i=1,250 do redis.call(\"XADD\",KEYS[1],i..\"-1\",\"f\",i) end' 1 x0",
+        "XTRIM x0 MAXLEN ~ 120",
+    ],
+    &["ZADD z1 1 'a' 1 \"x\"{65}", "HSET h1 f \"x\"{65}", "HSET h2 \"x\"{64} v", "SADD e2 1 2 \"x\"{65}"],
+    &["RPUSH l1 \"x\"{9000}", "LPUSH l1 a b c", "LINSERT l1 BEFORE a d", "LSET l1 0 z", "LREM l1 0 b"],
     &["LPOS l0 a RANK 0", "LPOS l0 a COUNT -1", "LPOS l0 a MAXLEN -1", "LSET l0 99 x"],
 ];
 
