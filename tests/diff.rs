@@ -202,6 +202,17 @@ fn a_difference_is_found_and_shrunk() {
     assert_eq!(text, "== APPEND (program 0)\n> APPEND k w\nexpected :1\ngot      :0\n");
 }
 
+#[test]
+fn hello_in_a_transaction_sets_the_version_of_the_whole_reply() {
+    let mut moonkeep = Moonkeep::default();
+    let mut call =
+        |line: &str| moonkeep.call(MAIN, &crate::support::words::split(line).expect("words")).to_string();
+    let queued = ["MULTI", "GET none", "HELLO 3", "GET none"].map(&mut call);
+    assert_eq!(queued, ["+OK", "+QUEUED", "+QUEUED", "+QUEUED"]);
+    let reply = call("EXEC");
+    assert!(reply.starts_with("[_nil, %{") && reply.ends_with("}, _nil]"), "{reply}");
+}
+
 fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
