@@ -17,6 +17,7 @@ mod keys;
 mod reference;
 mod reported;
 mod scan;
+mod scripts;
 mod state;
 mod support;
 mod tidy;

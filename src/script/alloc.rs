@@ -13,6 +13,8 @@ const FINE_MAX: usize = 512;
 /// Blocks up to this size come from chunks; four classes for each doubling above `FINE_MAX`.
 const SMALL_MAX: usize = 32 * 1024;
 const CLASSES: usize = FINE_MAX / 16 + 1 + 6 * 4;
+/// What may be granted between two looks of the instruction hook: it bounds how late a stop comes.
+const BURST: u64 = 1 << 30;
 /// What is taken from the system at once for small blocks. The pristine image must fit into one chunk.
 const CHUNK: usize = 256 * 1024;
 
@@ -54,6 +56,8 @@ pub(super) struct Arena {
     ceiling: usize,
     limit: usize,
     requests: u64,
+    granted: u64,
+    granted_max: u64,
     refuse_at: u64,
     refuse: u64,
     large: *mut Large,
@@ -73,6 +77,8 @@ impl Arena {
             ceiling: usize::MAX,
             limit,
             requests: 0,
+            granted: 0,
+            granted_max: u64::MAX,
             refuse_at: u64::MAX,
             refuse: u64::MAX,
             large: null_mut(),
@@ -106,10 +112,18 @@ impl Arena {
         self.refuse = n.unwrap_or(u64::MAX);
     }
 
+    /// Bytes granted since the last time this was asked: each of them was written, so they are charged as work.
+    /// Until it is asked again, no more than `BURST` are granted.
+    pub(super) fn take_granted(&mut self) -> u64 {
+        self.granted_max = BURST;
+        std::mem::take(&mut self.granted)
+    }
+
     /// From here on memory is limited: to be called when a protected call begins.
     #[inline]
     pub(super) fn enforce(&mut self) {
         self.ceiling = self.limit;
+        self.take_granted();
         self.refuse_at = if self.refuse == u64::MAX { u64::MAX } else { self.requests + self.refuse };
     }
 
@@ -118,6 +132,7 @@ impl Arena {
     #[inline]
     pub(super) fn relax(&mut self) {
         self.ceiling = usize::MAX;
+        self.granted_max = u64::MAX;
         self.refuse_at = u64::MAX;
     }
 
@@ -259,17 +274,20 @@ impl Arena {
         if size <= SMALL_MAX { self.give_small(block, size) } else { self.give_large(block) }
     }
 
-    /// Whether a request for `more` bytes is within the limit and not chosen to fail.
+    /// Whether a request for `size` bytes in place of `old` is within the limits and not chosen to fail.
     #[inline(always)]
-    fn admit(&mut self, more: usize) -> bool {
+    fn admit(&mut self, old: usize, size: usize) -> bool {
         self.requests += 1;
-        self.requests != self.refuse_at && self.used <= self.ceiling.saturating_sub(more)
+        self.granted += size as u64;
+        self.requests != self.refuse_at
+            && self.used <= self.ceiling.saturating_sub(size - old)
+            && self.granted <= self.granted_max
     }
 
     #[inline(always)]
     fn request(&mut self, block: *mut u8, old: usize, new: usize) -> *mut u8 {
         if block.is_null() {
-            if new == 0 || !self.admit(new) {
+            if new == 0 || !self.admit(0, new) {
                 return null_mut();
             }
             let fresh = self.take(new);
@@ -289,7 +307,7 @@ impl Arena {
             self.used = self.used - old + new;
             return block;
         }
-        if new > old && !self.admit(new - old) {
+        if new > old && !self.admit(old, new) {
             return null_mut();
         }
         let fresh = self.take(new);

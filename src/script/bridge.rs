@@ -611,7 +611,7 @@ unsafe extern "C-unwind" fn hook(state: *mut lua_State, _: *mut ffi::lua_Debug) 
     // nothing is owned here when the error jumps.
     unsafe {
         let host = host_of(state);
-        let stop = match catch_unwind(AssertUnwindSafe(|| (*host).meter.look())) {
+        let stop = match catch_unwind(AssertUnwindSafe(|| (*host).meter.look((*host).arena.take_granted()))) {
             Ok(stop) => stop,
             Err(panic) => {
                 note_panic(host, panic);
@@ -755,8 +755,12 @@ unsafe fn drain(stack: Stack<'_>, source: &mut Source<'_>) {
             stack.raise();
         };
         length += piece.len();
-        if piece.is_empty() || length > source.limit {
+        if piece.is_empty() {
             break;
+        }
+        if length > source.limit {
+            stack.fail(b"script source too long");
+            stack.raise();
         }
         count += 1;
         stack.raw_set_index(3, count);

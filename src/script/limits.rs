@@ -12,8 +12,8 @@ use std::time::Duration;
 
 /// How many instructions run between two looks at the budget.
 pub(super) const INTERVAL: i32 = 1000;
-/// How many such looks lie between two looks at the clock.
-const LOOKS_PER_CLOCK: u32 = 64;
+/// Bytes of memory filled that count as one unit of work.
+const BYTES_PER_WORK: u64 = 16;
 
 /// The bounds of a script's run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,7 +91,6 @@ impl Stop {
 /// The account of the current run.
 pub(super) struct Meter {
     left: i64,
-    looks: u32,
     deadline: Option<Deadline>,
     stop: Option<Stop>,
     limits: Limits,
@@ -100,7 +99,7 @@ pub(super) struct Meter {
 
 impl Meter {
     pub(super) fn new(limits: Limits, control: Arc<Control>) -> Self {
-        Meter { left: 0, looks: 0, deadline: None, stop: None, limits, control }
+        Meter { left: 0, deadline: None, stop: None, limits, control }
     }
 
     pub(super) fn limits(&self) -> &Limits {
@@ -111,7 +110,6 @@ impl Meter {
     #[inline]
     pub(super) fn begin(&mut self) {
         self.left = i64::try_from(self.limits.work).unwrap_or(i64::MAX);
-        self.looks = 0;
         self.deadline = None;
         self.stop = None;
         self.control.kill.store(false, Relaxed);
@@ -159,19 +157,17 @@ impl Meter {
         *self.stop.get_or_insert(Stop::Work)
     }
 
-    /// Called after each `INTERVAL` instructions. The time counts from the first such look.
-    pub(super) fn look(&mut self) -> Option<Stop> {
+    /// Called after each `INTERVAL` instructions, with the bytes of memory filled meanwhile. The time counts from
+    /// the first such look.
+    pub(super) fn look(&mut self, bytes: u64) -> Option<Stop> {
         if self.control.kill.load(Relaxed) {
             self.set_stop(Stop::Killed);
         }
-        if self.looks.is_multiple_of(LOOKS_PER_CLOCK) {
-            let limit = Duration::from_millis(self.limits.time_ms);
-            if self.deadline.get_or_insert_with(|| Deadline::after(limit)).is_over() {
-                self.set_stop(Stop::Time);
-            }
+        let limit = Duration::from_millis(self.limits.time_ms);
+        if self.deadline.get_or_insert_with(|| Deadline::after(limit)).is_over() {
+            self.set_stop(Stop::Time);
         }
-        self.looks = self.looks.wrapping_add(1);
-        self.charge(INTERVAL.unsigned_abs().into()).err()
+        self.charge(u64::from(INTERVAL.unsigned_abs()) + bytes / BYTES_PER_WORK).err()
     }
 }
 
@@ -189,9 +185,9 @@ mod tests {
     #[test]
     fn work_stops_a_run_and_the_stop_holds() {
         let mut meter = meter(2500, 1000);
-        assert_eq!(meter.look(), None);
-        assert_eq!(meter.look(), None);
-        assert_eq!(meter.look(), Some(Stop::Work));
+        assert_eq!(meter.look(0), None);
+        assert_eq!(meter.look(0), None);
+        assert_eq!(meter.look(0), Some(Stop::Work));
         assert_eq!(meter.charge(0), Err(Stop::Work));
         meter.begin();
         assert_eq!(meter.charge(2500), Ok(()));
@@ -201,10 +197,10 @@ mod tests {
     #[test]
     fn time_stops_a_run_whatever_work_is_left() {
         let mut timeless = meter(u64::MAX, 0);
-        assert_eq!(timeless.look(), Some(Stop::Time));
+        assert_eq!(timeless.look(0), Some(Stop::Time));
         assert_eq!(timeless.stop(), Some(Stop::Time));
         let mut patient = meter(u64::MAX, 1_000_000);
-        assert!((0..1000).all(|_| patient.look().is_none()));
+        assert!((0..1000).all(|_| patient.look(0).is_none()));
     }
 
     #[test]
@@ -213,10 +209,10 @@ mod tests {
         let control = Arc::clone(&meter.control);
         assert!(control.is_running());
         control.kill();
-        assert_eq!(meter.look(), Some(Stop::Killed));
+        assert_eq!(meter.look(0), Some(Stop::Killed));
         meter.end();
         assert!(!control.is_running());
         meter.begin();
-        assert_eq!(meter.look(), None);
+        assert_eq!(meter.look(0), None);
     }
 }

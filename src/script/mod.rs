@@ -14,6 +14,8 @@ mod sandbox;
 mod shebang;
 mod stack;
 mod strings;
+#[cfg(test)]
+mod tests;
 
 use crate::command::scripts::Sha;
 use crate::command::session::SCRIPT_SESSION;

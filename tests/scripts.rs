@@ -1,0 +1,241 @@
+//! Scripts that misbehave: what stops them, what they cannot leave behind for the next one, and the corpus of attacks
+//! in `hostile`, each of which runs in a child process. Ordinary scripts are judged by `corpus` and `diff`.
+
+use moonkeep::{Client, Engine, Limits, Reply};
+use std::process::Command;
+
+fn engine(limits: Limits) -> Engine {
+    Engine::builder().script_limits(limits).build()
+}
+
+fn small() -> Limits {
+    Limits { work: 5_000_000, memory: 16 << 20, ..Limits::default() }
+}
+
+fn eval(client: &mut Client, script: &str) -> String {
+    let mut reply = Reply::new();
+    client.call_into(["EVAL", script, "0"], &mut reply).expect("the engine is free");
+    format!("{reply:?}")
+}
+
+const OUT_OF_WORK: &str = "-ERR Script stopped: it used up its work budget script: ";
+
+#[test]
+fn no_loop_outlives_its_work_budget() {
+    let mut client = engine(small()).client();
+    for script in [
+        "while true do end",
+        "while true do pcall(function() while true do end end) end",
+        "while true do pcall(coroutine.wrap(function() while true do end end)) end",
+        "while true do xpcall(function() while true do end end, function() while true do end end) end",
+        "while true do coroutine.resume(coroutine.create(function() end)) end",
+        "while true do redis.pcall('nope') end",
+        "string.rep('a', 100):gsub('', function() while true do end end)",
+        "table.sort({1, 2, 3}, function() while true do end end)",
+        "setmetatable({}, {__index = function() while true do end end}).x()",
+        "while true do load(function() return nil end) end",
+        "local s, i = string.rep('a', 1000000), 0 while true do i = i + 1 local t = s .. i end",
+        "string.find(string.rep('a', 60), string.rep('a*', 12) .. 'b')",
+        "string.find(string.rep('a', 1000000), string.rep('a', 500000) .. 'b', 1, true)",
+        "table.insert({}, -2147483647, 1)",
+        "while true do collectgarbage() end",
+    ] {
+        let got = eval(&mut client, script);
+        assert!(got.starts_with(OUT_OF_WORK), "{script}: {got}");
+        assert_eq!(eval(&mut client, "return 1"), ":1");
+    }
+}
+
+#[test]
+fn the_same_script_stops_at_the_same_place() {
+    let counts = [(); 3].map(|()| {
+        let mut client = engine(small()).client();
+        let script = "while true do redis.call('INCR', 'n') for i = 1, 10 do local s = 'x' .. i end end";
+        assert!(eval(&mut client, script).starts_with(OUT_OF_WORK));
+        client.query::<i64, _>(["GET", "n"]).expect("an integer")
+    });
+    assert!(counts[0] > 10_000, "{counts:?}");
+    assert_eq!(counts, [counts[0]; 3]);
+}
+
+#[test]
+fn a_script_that_runs_too_long_is_stopped_whatever_work_is_left() {
+    let mut client = engine(Limits { work: u64::MAX, time_ms: 20, ..Limits::default() }).client();
+    let got = eval(&mut client, "while true do end");
+    assert!(got.starts_with("-ERR Script stopped: it ran longer than its time limit script: "), "{got}");
+}
+
+#[test]
+fn another_thread_can_kill_a_script() {
+    let engine = engine(Limits { work: u64::MAX, ..Limits::default() });
+    let control = engine.script_control();
+    let mut client = engine.client();
+    let killer = std::thread::spawn(move || {
+        while !control.has_written() {
+            std::thread::yield_now();
+        }
+        control.kill();
+    });
+    let got = eval(
+        &mut client,
+        "redis.call('SET', 'k', 'v') while true do pcall(function() while true do end end) end",
+    );
+    killer.join().expect("the killer ends");
+    assert!(got.starts_with("-ERR Script killed by user with SCRIPT KILL... script: "), "{got}");
+    assert_eq!(client.query::<String, _>(["GET", "k"]).expect("a string"), "v");
+    assert_eq!(eval(&mut client, "return 1"), ":1");
+}
+
+#[test]
+fn memory_is_bounded_and_given_back() {
+    let mut client = engine(small()).client();
+    for script in [
+        "local t = {} while true do t[#t + 1] = string.rep('x', 1000) .. #t end",
+        "local s = 'x' while true do s = s .. s end",
+        "return string.rep('x', 100000000)",
+        "return (string.rep('x', 10000000):gsub('x', 'yy'))",
+    ] {
+        let got = eval(&mut client, script);
+        assert!(got.contains("not enough memory"), "{script}: {got}");
+        assert_eq!(eval(&mut client, "return #string.rep('x', 2000000)"), ":2000000");
+    }
+}
+
+/// What one script tries to leave behind, and what the next one must see.
+const CHANNELS: [(&str, &str, &str); 22] = [
+    ("x = 1", "return rawget(_G, 'x')", "nil"),
+    ("rawset(_G, 'x', 1)", "return rawget(_G, 'x')", "nil"),
+    ("_G.x = 1", "return rawget(_G, 'x')", "nil"),
+    ("getmetatable(_G).__index = nil", "return pcall(function() return nope end) and 1 or 0", ":0"),
+    ("getmetatable(_G).__newindex = nil", "return pcall(function() y = 1 end) and 1 or 0", ":0"),
+    ("setmetatable(_G, nil)", "return pcall(function() return nope end) and 1 or 0", ":0"),
+    ("string.format = nil", "return string.format('%d', 5)", "\"5\""),
+    ("rawset(string, 'format', nil)", "return string.format('%d', 5)", "\"5\""),
+    ("table.insert(string, 1)", "return #string", ":0"),
+    ("redis.call = function() return 9 end", "return redis.call('ECHO', 'e')", "\"e\""),
+    ("for k in pairs(redis) do redis[k] = nil end", "return redis.sha1hex('') and 1", ":1"),
+    ("setmetatable(redis, {__index = function() return 9 end})", "return tostring(redis.nope)", "\"nil\""),
+    ("getmetatable('').__index = function() return 9 end", "return ('x'):upper()", "\"X\""),
+    (
+        "getmetatable('').__add = function() return 9 end",
+        "return pcall(function() return 'a' + 1 end) and 1 or 0",
+        ":0",
+    ),
+    ("KEYS = 1", "return #KEYS", ":0"),
+    ("redis.setresp(3)", "return {redis.call('GET', 'no'), true}", "[nil, :1]"),
+    ("math.randomseed(7) math.random()", "return math.random(1, 1000000)", ":396465"),
+    (
+        "collectgarbage('stop') collectgarbage('setpause', 1)",
+        "return collectgarbage('setpause', 200)",
+        ":200",
+    ),
+    ("coroutine.wrap(function() x = 1 end)", "return rawget(_G, 'x')", "nil"),
+    ("loadstring('x = 1')()", "return rawget(_G, 'x')", "nil"),
+    ("redis.call('SELECT', 3)", "redis.call('SET', 'here', 1) return 1", ":1"),
+    ("error(setmetatable({}, {__newindex = function() x = 1 end}))", "return rawget(_G, 'x')", "nil"),
+];
+
+#[test]
+fn nothing_leaks_from_one_script_to_the_next() {
+    for (leave, look, expected) in CHANNELS {
+        let mut client = Engine::new().client();
+        eval(&mut client, leave);
+        assert_eq!(eval(&mut client, look), expected, "after {leave}");
+        // In a script that writes to tables, which sees proxies, as in one that does not.
+        let guarded = format!("local t = {{}} t.x = 1 {look}");
+        let mut client = Engine::new().client();
+        eval(&mut client, &format!("local t = {{}} t.x = 1 {leave}"));
+        assert_eq!(eval(&mut client, &guarded), expected, "after {leave}, with a table");
+    }
+}
+
+#[test]
+fn errors_that_carry_nothing_have_a_text() {
+    let mut client = Engine::new().client();
+    let tail = "script: ";
+    for (script, text) in [
+        ("error({})", "-ERR unknown error "),
+        ("error({err = {}})", "-ERR unknown error "),
+        ("error({err = 1})", "-1 "),
+        ("error(nil)", "-ERR nil "),
+        ("local e = {} e.e = e error(e)", "-ERR unknown error "),
+        ("error(setmetatable({}, {__tostring = function() while true do end end}))", "-ERR unknown error "),
+        ("error('X\\r\\n+INJECTED')", "-ERR user_script:1: X  +INJECTED "),
+    ] {
+        let got = eval(&mut client, script);
+        assert!(got.starts_with(&format!("{text}{tail}")), "{script}: {got}");
+    }
+}
+
+#[test]
+fn bytecode_is_never_loaded() {
+    let mut client = Engine::new().client();
+    let refused = "\"[string \\\"\\x1bLuaQ\\\"]:1: unexpected symbol near 'char(27)'\"";
+    let dump = "string.dump(function() return 42 end)";
+    assert_eq!(eval(&mut client, &format!("return select(2, loadstring({dump}))")), refused);
+    let reader = format!(
+        "local d = {dump} local f = function() local r = d d = nil return r end return select(2, load(f))"
+    );
+    assert_eq!(eval(&mut client, &reader), "\"(load):1: unexpected symbol near 'char(27)'\"");
+    let got = eval(&mut client, "\u{1b}Lua");
+    assert_eq!(
+        got,
+        "-ERR Error compiling script (new function): user_script:1: unexpected symbol near 'char(27)'"
+    );
+}
+
+#[test]
+fn a_source_is_bounded_wherever_it_comes_from() {
+    let mut client = engine(Limits { source: 1000, ..Limits::default() }).client();
+    let long = format!("return 1 --{}", "x".repeat(1000));
+    let text = "-ERR Error compiling script (new function): script source too long";
+    assert_eq!(eval(&mut client, &long), text);
+    let message = "\"script source too long\"";
+    assert_eq!(eval(&mut client, "return select(2, loadstring(string.rep(' ', 1001)))"), message);
+    let reader =
+        "return select(2, pcall(function() return {select(2, load(function() return ' ' end))} end))[1]";
+    assert_eq!(eval(&mut client, reader), "\"user_script:1: script source too long\"");
+}
+
+/// Names the attacks that a child process is to run.
+const ATTACKS: &str = "MOONKEEP_TEST_ATTACKS";
+
+#[test]
+fn no_attack_crashes_or_hangs() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hostile");
+    let mut files: Vec<String> = std::fs::read_dir(folder)
+        .expect("the folder is there")
+        .map(|entry| entry.expect("a file").path().display().to_string())
+        .collect();
+    files.sort();
+    assert!(files.len() >= 100);
+    for batch in files.chunks(40) {
+        let output = Command::new(std::env::current_exe().expect("this test binary"))
+            .args(["scripts::attacks_in_a_child", "--exact", "--nocapture", "--test-threads=1"])
+            .env(ATTACKS, batch.join("\n"))
+            .output()
+            .expect("a child process");
+        let text = String::from_utf8_lossy(&output.stdout);
+        let last = text.lines().rfind(|line| line.contains("attack ")).unwrap_or_default();
+        assert!(output.status.success(), "{last}: {}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(text.matches("attack ").count(), batch.len());
+    }
+}
+
+/// Does nothing unless `no_attack_crashes_or_hangs` asks for it.
+#[test]
+fn attacks_in_a_child() {
+    let Ok(files) = std::env::var(ATTACKS) else { return };
+    for file in files.lines() {
+        println!("attack {file}");
+        let script = std::fs::read(file).expect("a script");
+        let mut client = engine(small()).client();
+        let mut reply = Reply::new();
+        client.call_into([b"EVAL", &script[..], b"0"], &mut reply).expect("the engine is free");
+        assert_eq!(
+            eval(&mut client, "return string.rep('x', 3) .. tostring(tonumber('12'))"),
+            "\"xxx12\"",
+            "{file}"
+        );
+    }
+}
