@@ -26,6 +26,13 @@ lib-only:
 fuzz-smoke:
     MOONKEEP_FUZZ_SECONDS=20 cargo test --test main fuzz_
 
+# One fuzz target with libFuzzer under AddressSanitizer, the Lua sources included: commands, script or parsers.
+fuzz target seconds="60":
+    mkdir -p fuzz/corpus/{{target}}
+    MOONKEEP_FUZZ_CORPUS="$PWD/fuzz/corpus/{{target}}" cargo test --test main fuzz_{{target}}
+    RUSTC_BOOTSTRAP=1 CC=clang CFLAGS="-fsanitize=address,fuzzer-no-link -fno-omit-frame-pointer -g" \
+        cargo fuzz run {{target}} fuzz/corpus/{{target}} fuzz/regressions/{{target}} -- -max_total_time={{seconds}} -timeout=20
+
 # The files with unsafe code under AddressSanitizer.
 asan:
     RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=address" cargo test --target x86_64-unknown-linux-gnu --lib script

@@ -19,4 +19,5 @@ pub use engine::{Builder, Client, Engine, Invocation, Journal, Loss, Script, Sna
 pub use error::{Error, Failure};
 pub use reply::{FromReply, Reply, ReplyRef};
 pub use script::{Control, Limits};
+pub use store::{Change, Held, JournalEntry};
 pub use util::clock::Clock;

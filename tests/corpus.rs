@@ -110,7 +110,8 @@ fn judge(name: &str, target: &mut dyn Target, may_lack_commands: bool) {
             }
         }
     }
-    println!("{name}: {held} cases held, {} wait for commands, {} differ", lacking.len(), differed.len());
+    println!("{name}: {held} cases held, {} wait, {} differ", lacking.len(), differed.len());
+    lacking.iter().for_each(|line| println!("waiting: {}", line.trim_end().replace('\n', " | ")));
     assert!(differed.is_empty(), "{} cases differ on {name}:\n\n{}", differed.len(), differed.join("\n"));
 }
 

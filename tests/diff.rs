@@ -2,7 +2,7 @@
 //! propagated form of every write and the final keyspace compared. A program that differs is shrunk and printed as
 //! a case for `tests/corpus/`.
 //! `MOONKEEP_SEED` repeats a run, `MOONKEEP_DIFF_PROGRAMS` sets its length, `MOONKEEP_COVERAGE` names a file for
-//! the table of what was reached.
+//! the table of what was reached, `MOONKEEP_COVERAGE_MIN` fails where a command or token was reached less often.
 
 mod coverage;
 mod grammar;
@@ -18,7 +18,7 @@ use crate::support::not_yet::is_unknown;
 use crate::support::server::{Server, propagating_server_or_skip, server_or_skip};
 use crate::support::target::{MAIN, Target, argv};
 use coverage::Coverage;
-use grammar::{Argument, Syntax};
+use grammar::Syntax;
 use judge::{Difference, Judge};
 use program::{Generator, Step};
 use rng::Rng;
@@ -112,7 +112,7 @@ fn random_programs_agree_with_the_server() {
     println!("the syntax of {} commands", syntaxes.len());
     let mut coverage = Coverage::default();
     for syntax in &syntaxes {
-        coverage.expect(&syntax.name, tokens(&syntax.arguments));
+        coverage.expect(&syntax.name, grammar::tokens(&syntax.arguments));
     }
     let mut run = Run { server, moonkeep, coverage };
     run.compare(number("MOONKEEP_DIFF_PROGRAMS", PROGRAMS), &|rng| {
@@ -160,6 +160,9 @@ impl Run {
         if let Some(path) = std::env::var_os("MOONKEEP_COVERAGE") {
             std::fs::write(path, self.coverage.table()).expect("a writable file");
         }
+        let least = number("MOONKEEP_COVERAGE_MIN", 0);
+        let rare = self.coverage.rarer_than(least);
+        assert!(rare.is_empty(), "reached less than {least} times: {}", rare.join(", "));
         assert!(reports.is_empty(), "{} differences (seed {seed}):\n\n{}", reports.len(), reports.join("\n"));
     }
 }
@@ -199,6 +202,17 @@ fn a_difference_is_found_and_shrunk() {
     assert_eq!(text, "== APPEND (program 0)\n> APPEND k w\nexpected :1\ngot      :0\n");
 }
 
+#[test]
+fn hello_in_a_transaction_sets_the_version_of_the_whole_reply() {
+    let mut moonkeep = Moonkeep::default();
+    let mut call =
+        |line: &str| moonkeep.call(MAIN, &crate::support::words::split(line).expect("words")).to_string();
+    let queued = ["MULTI", "GET none", "HELLO 3", "GET none"].map(&mut call);
+    assert_eq!(queued, ["+OK", "+QUEUED", "+QUEUED", "+QUEUED"]);
+    let reply = call("EXEC");
+    assert!(reply.starts_with("[_nil, %{") && reply.ends_with("}, _nil]"), "{reply}");
+}
+
 fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
@@ -232,15 +246,6 @@ fn provocations(moonkeep: &mut Moonkeep) -> Vec<&'static [&'static str]> {
             name.starts_with("NOSUCH") || !is_unknown(&moonkeep.call(MAIN, &argv(&[name])).to_string())
         })
     });
-    all
-}
-
-fn tokens(arguments: &[Argument]) -> Vec<String> {
-    let mut all = Vec::new();
-    for argument in arguments {
-        all.extend(argument.token.clone());
-        all.extend(tokens(&argument.arguments));
-    }
     all
 }
 

@@ -127,3 +127,24 @@ impl Engine {
         Engine { shared: Arc::new(Shared::new(core)) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn restoring_heals_an_engine_that_a_panic_poisoned() {
+        let engine = Engine::new();
+        engine.client().call(["SET", "k", "v"]).expect("SET works");
+        let kept = engine.snapshot().expect("an engine that works");
+        let inside = engine.clone();
+        let panic = std::thread::spawn(move || {
+            let _guard = inside.shared.lock();
+            panic!("inside the engine");
+        });
+        assert!(panic.join().is_err());
+        assert!(engine.snapshot().expect_err("a poisoned engine").is_poisoned());
+        engine.restore(&kept).expect("a snapshot that fits");
+        assert_eq!(engine.client().query::<String, _>(["GET", "k"]), Ok("v".to_owned()));
+    }
+}

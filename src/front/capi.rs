@@ -354,7 +354,7 @@ pub unsafe extern "C" fn mk_call(
 }
 
 /// Calls of up to so many words need no memory for the list of words.
-const FEW_WORDS: usize = 16;
+const FEW_WORDS: usize = 8;
 /// A client keeps the memory of replies up to this size for the next call.
 const KEPT_BYTES: usize = 1 << 20;
 

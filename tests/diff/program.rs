@@ -26,6 +26,17 @@ pub(crate) struct Command {
     pub(crate) inner: Option<String>,
 }
 
+impl Command {
+    /// The name with the subcommand, for those written out in full.
+    pub(crate) fn full_name(&self) -> String {
+        let container = ["CLIENT", "CONFIG", "OBJECT", "SCRIPT"].contains(&self.name.as_str());
+        match self.argv.get(1).filter(|_| container) {
+            Some(subcommand) => format!("{} {}", self.name, String::from_utf8_lossy(subcommand)),
+            None => self.name.clone(),
+        }
+    }
+}
+
 impl Step {
     /// The step as a line of a corpus file.
     pub(crate) fn line(&self) -> String {
@@ -67,7 +78,12 @@ pub(crate) const PROVOCATIONS: &[&[&str]] = &[
     &["DISCARD"],
     &["MULTI", "MULTI", "WATCH s0", "EXEC"],
     &["MULTI", "NOSUCH", "EXEC"],
-    &["HELLO 9"],
+    &["HELLO 9", "HELLO x", "HELLO 2 AUTH nobody x"],
+    &["XADD x0 1-1 f v", "XADD x0 MAXLEN -1 2-1 f v", "XADD x0 1-1 a b", "XADD x0 0-0 a b"],
+    &["XADD x1 5-1 f v", "XSETID x1 0-1", "XSETID x1 9-9 ENTRIESADDED 0 MAXDELETEDID 1-1"],
+    &["XADD x1 * f v", "XSETID x1 2-0 ENTRIESADDED 5 MAXDELETEDID 9-9"],
+    &["XADD x1 * f v", "XSETID x1 9-9 ENTRIESADDED -1 MAXDELETEDID 1-1"],
+    &["XADD x2 18446744073709551615-18446744073709551615 f v", "XADD x2 * f v", "DEL x2"],
     &["HELLO 3 BOGUS"],
     &["HELLO 2 AUTH default x"],
     &["HELLO 2 SETNAME a"],
@@ -94,6 +110,21 @@ pub(crate) const PROVOCATIONS: &[&[&str]] = &[
     &["SET s0 v EX 0", "SETEX s0 -1 v", "GETEX s0 PX 0", "PSETEX s0 9223372036854775807 v"],
     &["CLIENT SETNAME 'a b'"],
     &["NOSUCHCOMMAND a b"],
+    &["EVAL 'for i=1,513 do redis.call(\"HSET\",KEYS[1],i,\"v\"..i) end' 1 h0", "HDEL h0 5 6", "HLEN h0"],
+    &["EVAL 'for i=1,600 do redis.call(\"SADD\",KEYS[1],i) end' 1 e0", "SREM e0 5 6", "SADD e0 x"],
+    &["EVAL 'for i=1,511 do redis.call(\"SADD\",KEYS[1],i*1000000) end' 1 e1", "SADD e1 7 -3"],
+    &[
+        "EVAL 'for i=1,129 do redis.call(\"ZADD\",KEYS[1],i%7,\"m\"..i) end' 1 z0",
+        "ZREM z0 m5",
+        "ZRANGE z0 0 -1",
+    ],
+    &["EVAL 'for i=1,300 do redis.call(\"RPUSH\",KEYS[1],string.rep(\"x\",i)) end' 1 l0", "LINDEX l0 250"],
+    &[
+        "EVAL 'for i=1,250 do redis.call(\"XADD\",KEYS[1],i..\"-1\",\"f\",i) end' 1 x0",
+        "XTRIM x0 MAXLEN ~ 120",
+    ],
+    &["ZADD z1 1 'a' 1 \"x\"{65}", "HSET h1 f \"x\"{65}", "HSET h2 \"x\"{64} v", "SADD e2 1 2 \"x\"{65}"],
+    &["RPUSH l1 \"x\"{9000}", "LPUSH l1 a b c", "LINSERT l1 BEFORE a d", "LSET l1 0 z", "LREM l1 0 b"],
     &["LPOS l0 a RANK 0", "LPOS l0 a COUNT -1", "LPOS l0 a MAXLEN -1", "LSET l0 99 x"],
 ];
 
@@ -110,7 +141,7 @@ const TRANSACTION: usize = 6;
 const TIME: usize = 4;
 const PROVOCATION: usize = 5;
 
-impl Generator<'_> {
+impl<'a> Generator<'a> {
     /// A program of about so many steps.
     pub(crate) fn program(&mut self, steps: usize) -> Vec<Step> {
         let groups = ["string", "generic", "hash", "list", "set", "sorted-set", "stream", "bitmap", ""];
@@ -185,13 +216,7 @@ impl Generator<'_> {
 
     /// A command, mostly of one group, mostly right.
     pub(crate) fn command(&mut self, focus: &str) -> Command {
-        let of_focus: Vec<&Syntax> = self.syntaxes.iter().filter(|one| one.group == focus).collect();
-        let all = self.syntaxes;
-        let syntax = if !of_focus.is_empty() && self.rng.percent(70) {
-            *self.rng.pick(&of_focus)
-        } else {
-            self.rng.pick(all)
-        };
+        let syntax = self.syntax(focus);
         let mut command = Command { name: syntax.name.clone(), ..Command::default() };
         command.argv.extend(syntax.name.split(' ').map(|word| word.as_bytes().to_vec()));
         let mut filler = Filler { rng: &mut self.rng, syntax, count: 0, command: &mut command };
@@ -200,6 +225,21 @@ impl Generator<'_> {
             self.spoil(&mut command);
         }
         command
+    }
+
+    /// One of the commands, mostly of the group in focus, the oftener the more tokens it has.
+    fn syntax(&mut self, focus: &str) -> &'a Syntax {
+        let all = self.syntaxes;
+        let focused = self.rng.percent(70) && all.iter().any(|one| one.group == focus);
+        let candidates = || all.iter().filter(|one| !focused || one.group == focus);
+        let mut dice = self.rng.below(candidates().map(|one| one.weight).sum());
+        for one in candidates() {
+            match dice.checked_sub(one.weight) {
+                Some(rest) => dice = rest,
+                None => return one,
+            }
+        }
+        &all[0]
     }
 
     /// Makes a command wrong, or odd, somewhere.
@@ -236,8 +276,10 @@ fn call(connection: &'static str, name: &str, rest: Vec<Vec<u8>>) -> Step {
 /// A step from a line of text.
 pub(crate) fn parsed(connection: &'static str, line: &str) -> Step {
     let argv = words::split(line).expect("a well-formed line");
-    let name = String::from_utf8_lossy(&argv[0]).into_owned();
-    Step::Call(connection, Command { argv, name, ..Command::default() })
+    let mut command =
+        Command { name: String::from_utf8_lossy(&argv[0]).into_owned(), argv, ..Command::default() };
+    command.name = command.full_name();
+    Step::Call(connection, command)
 }
 
 /// A program of random scripts, on a few keys.

@@ -1,5 +1,5 @@
-//! Which replies only say that a command is not there yet. A case that meets one is skipped, not failed; the
-//! commands must be on the list, so that a command which exists cannot go missing unnoticed.
+//! Which replies only say that a command is not there yet. A case that meets one waits for the command instead of
+//! failing; that no command goes missing is for the tests of COMMAND and of the reference to see.
 
 use super::wire::Wire;
 
