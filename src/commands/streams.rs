@@ -341,7 +341,7 @@ fn xsetid(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Fai
     if options.max_deleted_id != StreamId::MIN {
         stream.set_max_deleted_id(options.max_deleted_id);
     }
-    edit.commit(Event::stream("xsetid"));
+    edit.commit_unwatched(Event::stream("xsetid"));
     out.ok();
     Ok(Flow::Done)
 }

@@ -369,6 +369,11 @@ impl Store {
             watches.mark(db, entry.key());
         }
     }
+    /// `touch_slot` without marking those who watch the key.
+    fn touch_unwatched(&mut self, db: Db, slot: u32, event: Event) {
+        self.dirty += 1;
+        self.notify_slot(db, slot, event);
+    }
     /// Tells a further event of a change that is noted by itself: SET with a time is `set`, then `expire`.
     pub fn notify(&mut self, _db: Db, _key: &[u8], _event: Event) {}
     /// `notify` for the key in a slot.
