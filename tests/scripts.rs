@@ -34,6 +34,7 @@ fn no_loop_outlives_its_work_budget() {
         "table.sort({1, 2, 3}, function() while true do end end)",
         "setmetatable({}, {__index = function() while true do end end}).x()",
         "while true do load(function() return nil end) end",
+        "local s, i = string.rep('a', 1000000), 0 while true do i = i % 50 + 1 local t = s .. i end",
         "string.find(string.rep('a', 60), string.rep('a*', 12) .. 'b')",
         "string.find(string.rep('a', 1000000), string.rep('a', 500000) .. 'b', 1, true)",
         "table.insert({}, -2147483647, 1)",

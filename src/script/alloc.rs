@@ -5,7 +5,6 @@
 #![allow(unsafe_code)]
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
-use std::ffi::c_void;
 use std::ptr::{NonNull, null_mut};
 
 /// Blocks up to this size are rounded up to a multiple of 16.
@@ -13,6 +12,8 @@ const FINE_MAX: usize = 512;
 /// Blocks up to this size come from chunks; four classes for each doubling above `FINE_MAX`.
 const SMALL_MAX: usize = 32 * 1024;
 const CLASSES: usize = FINE_MAX / 16 + 1 + 6 * 4;
+/// A heap up to this size may grow to many times its size before it is collected.
+pub(super) const LARGE_HEAP: usize = 1 << 20;
 /// What may be granted between two looks of the instruction hook: it bounds how late a stop comes.
 const BURST: u64 = 1 << 30;
 /// What is taken from the system at once for small blocks. The pristine image must fit into one chunk.
@@ -58,6 +59,7 @@ pub(super) struct Arena {
     requests: u64,
     granted: u64,
     granted_max: u64,
+    pressure_at: usize,
     refuse_at: u64,
     refuse: u64,
     large: *mut Large,
@@ -79,6 +81,7 @@ impl Arena {
             requests: 0,
             granted: 0,
             granted_max: u64::MAX,
+            pressure_at: usize::MAX,
             refuse_at: u64::MAX,
             refuse: u64::MAX,
             large: null_mut(),
@@ -119,10 +122,22 @@ impl Arena {
         std::mem::take(&mut self.granted)
     }
 
+    /// True once more is in use than was set to be looked at.
+    #[inline(always)]
+    pub(super) fn is_pressed(&self) -> bool {
+        self.used > self.pressure_at
+    }
+
+    /// Sets how much may be in use until `is_pressed` says so.
+    pub(super) fn set_pressure(&mut self, bytes: usize) {
+        self.pressure_at = bytes;
+    }
+
     /// From here on memory is limited: to be called when a protected call begins.
     #[inline]
     pub(super) fn enforce(&mut self) {
         self.ceiling = self.limit;
+        self.pressure_at = LARGE_HEAP;
         self.take_granted();
         self.refuse_at = if self.refuse == u64::MAX { u64::MAX } else { self.requests + self.refuse };
     }
@@ -132,6 +147,7 @@ impl Arena {
     #[inline]
     pub(super) fn relax(&mut self) {
         self.ceiling = usize::MAX;
+        self.pressure_at = usize::MAX;
         self.granted_max = u64::MAX;
         self.refuse_at = u64::MAX;
     }
@@ -284,8 +300,13 @@ impl Arena {
             && self.granted <= self.granted_max
     }
 
+    /// What Lua asks of its allocator: a block of `new` bytes with the contents of `block`, which has `old` bytes.
+    /// Null is none on both sides.
+    ///
+    /// # Safety
+    /// `block` is null or was handed out by this arena with the size `old`.
     #[inline(always)]
-    fn request(&mut self, block: *mut u8, old: usize, new: usize) -> *mut u8 {
+    pub(super) unsafe fn request(&mut self, block: *mut u8, old: usize, new: usize) -> *mut u8 {
         if block.is_null() {
             if new == 0 || !self.admit(0, new) {
                 return null_mut();
@@ -347,25 +368,16 @@ fn large_layout(size: usize) -> Option<Layout> {
     Layout::from_size_align(size.checked_add(size_of::<Large>())?, 16).ok()
 }
 
-/// The function that `lua_newstate` gets; `arena` is the pointer it gets with it.
-///
-/// # Safety
-/// `arena` points to a living `Arena` to which no Rust reference exists, and `block` is null or was handed
-/// out by it with the size `old`: both are what Lua promises of its allocator.
-pub(super) unsafe extern "C" fn allocate(
-    arena: *mut c_void,
-    block: *mut c_void,
-    old: usize,
-    new: usize,
-) -> *mut c_void {
-    // SAFETY: see above.
-    let arena = unsafe { &mut *arena.cast::<Arena>() };
-    arena.request(block.cast(), old, new).cast()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl Arena {
+        fn ask(&mut self, block: *mut u8, old: usize, new: usize) -> *mut u8 {
+            // SAFETY: the tests keep the sizes.
+            unsafe { self.request(block, old, new) }
+        }
+    }
 
     #[test]
     fn classes_cover_every_small_size_tightly() {
@@ -386,14 +398,14 @@ mod tests {
         let sizes = [1, 16, 17, 500, 513, 4000, 32768, 32769, 100_000];
         let mut blocks: Vec<(*mut u8, usize)> = Vec::new();
         for (i, &size) in sizes.iter().enumerate() {
-            let block = arena.request(null_mut(), 0, size);
+            let block = arena.ask(null_mut(), 0, size);
             assert!(!block.is_null());
             // SAFETY: the block is `size` bytes long.
             unsafe { block.write_bytes(i as u8, size) };
             blocks.push((block, size));
         }
         for (i, (block, size)) in blocks.iter_mut().enumerate() {
-            let grown = arena.request(*block, *size, *size * 2);
+            let grown = arena.ask(*block, *size, *size * 2);
             // SAFETY: `size` bytes were filled above and carried over.
             let kept = unsafe { std::slice::from_raw_parts(grown, *size) };
             assert!(kept.iter().all(|&b| b == i as u8));
@@ -401,7 +413,7 @@ mod tests {
         }
         assert_eq!(arena.used(), sizes.iter().sum::<usize>() * 2);
         for (block, size) in blocks {
-            arena.request(block, size, 0);
+            arena.ask(block, size, 0);
         }
         assert_eq!(arena.used(), 0);
         assert_eq!(arena.held, CHUNK);
@@ -411,35 +423,35 @@ mod tests {
     fn the_limit_holds_only_while_enforced() {
         let mut arena = Arena::new(CHUNK + 100_000);
         arena.enforce();
-        let first = arena.request(null_mut(), 0, 60_000);
+        let first = arena.ask(null_mut(), 0, 60_000);
         assert!(!first.is_null());
-        assert!(arena.request(null_mut(), 0, 60_000).is_null());
-        assert!(arena.request(first, 60_000, 300_000).is_null());
+        assert!(arena.ask(null_mut(), 0, 60_000).is_null());
+        assert!(arena.ask(first, 60_000, 300_000).is_null());
         arena.relax();
-        assert!(!arena.request(null_mut(), 0, 60_000).is_null());
+        assert!(!arena.ask(null_mut(), 0, 60_000).is_null());
     }
 
     #[test]
     fn the_nth_request_fails_and_only_that_one() {
         let mut arena = Arena::new(1 << 20);
         arena.refuse_nth(Some(2));
-        assert!(!arena.request(null_mut(), 0, 8).is_null());
+        assert!(!arena.ask(null_mut(), 0, 8).is_null());
         arena.enforce();
-        assert!(!arena.request(null_mut(), 0, 8).is_null());
-        assert!(arena.request(null_mut(), 0, 8).is_null());
-        assert!(!arena.request(null_mut(), 0, 8).is_null());
+        assert!(!arena.ask(null_mut(), 0, 8).is_null());
+        assert!(arena.ask(null_mut(), 0, 8).is_null());
+        assert!(!arena.ask(null_mut(), 0, 8).is_null());
     }
 
     #[test]
     fn a_restored_arena_has_the_old_contents_and_hands_out_the_same_addresses() {
         let mut arena = Arena::new(8 << 20);
-        let block = arena.request(null_mut(), 0, 100);
+        let block = arena.ask(null_mut(), 0, 100);
         // SAFETY: the block is 100 bytes long.
         unsafe { block.write_bytes(7, 100) };
         assert!(arena.snapshot());
-        let next = arena.request(null_mut(), 0, 40);
+        let next = arena.ask(null_mut(), 0, 40);
         for size in [50, 40_000, 300_000, 10_000].repeat(20) {
-            assert!(!arena.request(null_mut(), 0, size).is_null());
+            assert!(!arena.ask(null_mut(), 0, size).is_null());
         }
         // SAFETY: the block is 100 bytes long.
         unsafe { block.write_bytes(9, 100) };
@@ -447,6 +459,6 @@ mod tests {
         assert_eq!((arena.used(), arena.held), (100, CHUNK));
         // SAFETY: the block is 100 bytes long and was filled before the snapshot.
         assert!(unsafe { std::slice::from_raw_parts(block, 100) }.iter().all(|&b| b == 7));
-        assert_eq!(arena.request(null_mut(), 0, 40), next);
+        assert_eq!(arena.ask(null_mut(), 0, 40), next);
     }
 }

@@ -6,7 +6,7 @@
 //! lives in `Host`. A panic is caught where it happens and raised again after the run.
 #![allow(unsafe_code)]
 
-use super::alloc::{Arena, allocate};
+use super::alloc::{Arena, LARGE_HEAP};
 use super::bytecode::{self, Uses};
 use super::limits::{Control, INTERVAL, Limits, Meter, Stop};
 use super::stack::{Outcome, REGISTRY, Returned, Stack};
@@ -31,7 +31,6 @@ const FRAME_ARGUMENTS: usize = 12;
 /// in an arena, and most scripts leave little.
 const SMALL_HEAP_PAUSE: c_int = 1000;
 const LARGE_HEAP_PAUSE: c_int = 200;
-const LARGE_HEAP: usize = 1 << 20;
 /// A collection runs in few, large steps.
 const STEP_SPEED: c_int = 10_000;
 /// What a script is told of the collector's settings: the server's defaults.
@@ -39,14 +38,17 @@ const COLLECTOR_SETTINGS: [c_int; 2] = [200, 200];
 /// The most bytes a number takes as text.
 const NUMBER_BYTES: usize = 32;
 
-/// What stands behind a Lua state. The arena is first: the allocator gets the address of the host as its own.
-#[repr(C)]
+/// What stands behind a Lua state; the allocator's pointer leads to it from any thread of the state.
 struct Host {
     arena: Arena,
     meter: Meter,
     run: Run,
     /// Memory in use after the last forced collection.
     collected: usize,
+    /// The main thread of the state.
+    lua: *mut lua_State,
+    /// The hook was called early to look at the memory.
+    pressed: bool,
 }
 
 /// What functions called by Lua need from one call to the next.
@@ -360,11 +362,19 @@ unsafe impl Send for Interpreter {}
 impl Interpreter {
     pub(super) fn new(limits: Limits, control: Arc<Control>) -> Self {
         let arena = Arena::new(limits.memory);
-        let host =
-            Box::new(Host { arena, meter: Meter::new(limits, control), run: Run::new(), collected: 0 });
+        let host = Box::new(Host {
+            arena,
+            meter: Meter::new(limits, control),
+            run: Run::new(),
+            collected: 0,
+            lua: null_mut(),
+            pressed: false,
+        });
         let host = Box::into_raw(host);
-        // SAFETY: the host outlives the state; the arena is its first field, and grants all while it is new.
+        // SAFETY: the host outlives the state; its arena grants all while it is new.
         let lua = unsafe { ffi::lua_newstate(allocate, host.cast()) };
+        // SAFETY: nothing else borrows the host.
+        unsafe { (*host).lua = lua };
         assert!(!lua.is_null(), "an unlimited arena has memory for a Lua state");
         let mut new = Interpreter {
             host,
@@ -487,6 +497,7 @@ impl Interpreter {
             assert!((*host).run.state.is_null(), "scripts do not nest");
             (*host).run.state = state;
             (*host).meter.begin();
+            (*host).pressed = false;
             ffi::lua_sethook(self.lua, Some(hook), ffi::LUA_MASKCOUNT, INTERVAL);
             stack.raw_get_index(REGISTRY, function);
             (*host).arena.enforce();
@@ -611,6 +622,9 @@ unsafe extern "C-unwind" fn hook(state: *mut lua_State, _: *mut ffi::lua_Debug) 
     // nothing is owned here when the error jumps.
     unsafe {
         let host = host_of(state);
+        if std::mem::take(&mut (*host).pressed) {
+            ffi::lua_sethook((*host).lua, Some(hook), ffi::LUA_MASKCOUNT, INTERVAL);
+        }
         let stop = match catch_unwind(AssertUnwindSafe(|| (*host).meter.look((*host).arena.take_granted()))) {
             Ok(stop) => stop,
             Err(panic) => {
@@ -637,11 +651,38 @@ unsafe fn collect_under_pressure(state: *mut lua_State, host: *mut Host) {
         if used > LARGE_HEAP {
             ffi::lua_gc(state, ffi::LUA_GCSETPAUSE, LARGE_HEAP_PAUSE);
         }
-        if used > limit / 2 && used > (*host).collected + limit / 8 {
+        if used > limit / 4 && used > (*host).collected + limit / 8 {
             ffi::lua_gc(state, ffi::LUA_GCCOLLECT, 0);
             (*host).collected = (*host).arena.used();
             let _ = (*host).meter.charge(used as u64 / 64);
         }
+        let pressure = (*host).arena.used().saturating_add(limit / 16).max(LARGE_HEAP);
+        (*host).arena.set_pressure(pressure);
+    }
+}
+
+/// The function that `lua_newstate` gets, with the host as its pointer.
+unsafe extern "C" fn allocate(host: *mut c_void, block: *mut c_void, old: usize, new: usize) -> *mut c_void {
+    let host = host.cast::<Host>();
+    // SAFETY: the host lives as long as its state, nothing borrows the arena while Lua runs, and Lua gives blocks
+    // back with the size it asked for.
+    unsafe {
+        let block = (*host).arena.request(block.cast(), old, new);
+        if (*host).arena.is_pressed() {
+            look_soon(host);
+        }
+        block.cast()
+    }
+}
+
+/// Has the hook called at the main thread's next instruction: a collection may be due long before the usual look.
+#[cold]
+unsafe fn look_soon(host: *mut Host) {
+    // SAFETY: as in `allocate`; setting a hook may be done at any time, it sets fields of the thread.
+    unsafe {
+        (*host).arena.set_pressure(usize::MAX);
+        (*host).pressed = true;
+        ffi::lua_sethook((*host).lua, Some(hook), ffi::LUA_MASKCOUNT, 1);
     }
 }
 
