@@ -6,19 +6,19 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicI64, Ordering};
 
 /// Nanoseconds of CPU time of this thread.
-pub fn cpu_ns() -> f64 {
+pub(crate) fn cpu_ns() -> f64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
 }
 
 /// Nanoseconds of real time.
-pub fn wall_ns() -> f64 {
+pub(crate) fn wall_ns() -> f64 {
     let time = clock_gettime(ClockId::Monotonic);
     time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
 }
 
 /// CPU nanoseconds per call, over about `budget_ms` milliseconds.
-pub fn per_call(budget_ms: f64, mut f: impl FnMut()) -> f64 {
+pub(crate) fn per_call(budget_ms: f64, mut f: impl FnMut()) -> f64 {
     let mut count = 16u64;
     loop {
         let start = cpu_ns();
@@ -34,18 +34,18 @@ pub fn per_call(budget_ms: f64, mut f: impl FnMut()) -> f64 {
 }
 
 /// The middle of some figures.
-pub fn median(mut figures: Vec<f64>) -> f64 {
+pub(crate) fn median(mut figures: Vec<f64>) -> f64 {
     figures.sort_by(f64::total_cmp);
     figures[figures.len() / 2]
 }
 
 /// Counts the bytes that are held.
-pub struct Counting;
+pub(crate) struct Counting;
 
 static HELD: AtomicI64 = AtomicI64::new(0);
 
 /// Bytes held now, with the rounding of the system's allocator for small blocks.
-pub fn held_bytes() -> i64 {
+pub(crate) fn held_bytes() -> i64 {
     HELD.load(Ordering::Relaxed)
 }
 

@@ -6,19 +6,19 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 /// The server, stopped when dropped.
-pub struct Server {
+pub(crate) struct Server {
     child: Child,
     dir: PathBuf,
 }
 
 /// One connection.
-pub struct Connection {
+pub(crate) struct Connection {
     reader: BufReader<UnixStream>,
 }
 
 impl Server {
     /// Starts a server pinned to the given processor; None when redis-server is not installed.
-    pub fn start(cpu: usize) -> Option<Server> {
+    pub(crate) fn start(cpu: usize) -> Option<Server> {
         let dir = std::env::temp_dir().join(format!("moonkeep-bench-{}", std::process::id()));
         std::fs::create_dir_all(&dir).ok()?;
         let child = Command::new("taskset")
@@ -43,7 +43,7 @@ impl Server {
         ok
     }
     /// Opens a connection.
-    pub fn connect(&self) -> Connection {
+    pub(crate) fn connect(&self) -> Connection {
         let stream = UnixStream::connect(self.dir.join("redis.sock")).expect("the server listens");
         Connection { reader: BufReader::with_capacity(1 << 20, stream) }
     }
@@ -58,7 +58,7 @@ impl Drop for Server {
 }
 
 /// The bytes of a command.
-pub fn command(argv: &[&[u8]]) -> Vec<u8> {
+pub(crate) fn command(argv: &[&[u8]]) -> Vec<u8> {
     let mut out = format!("*{}\r\n", argv.len()).into_bytes();
     for word in argv {
         out.extend_from_slice(format!("${}\r\n", word.len()).as_bytes());
@@ -70,7 +70,7 @@ pub fn command(argv: &[&[u8]]) -> Vec<u8> {
 
 impl Connection {
     /// Sends bytes that hold `replies` commands and reads that many replies; gives the last one's bulk, if it is one.
-    pub fn send(&mut self, bytes: &[u8], replies: usize) -> Vec<u8> {
+    pub(crate) fn send(&mut self, bytes: &[u8], replies: usize) -> Vec<u8> {
         self.reader.get_mut().write_all(bytes).expect("the server reads");
         let mut last = Vec::new();
         for _ in 0..replies {
@@ -79,7 +79,7 @@ impl Connection {
         last
     }
     /// One command, one reply.
-    pub fn call(&mut self, argv: &[&[u8]]) -> Vec<u8> {
+    pub(crate) fn call(&mut self, argv: &[&[u8]]) -> Vec<u8> {
         self.send(&command(argv), 1)
     }
     fn reply(&mut self) -> Vec<u8> {
@@ -104,7 +104,7 @@ impl Connection {
         }
     }
     /// The server's own nanoseconds per call of a command, over `rounds` pipelines of 64 times `argv`.
-    pub fn exec_ns(&mut self, name: &str, argv: &[&[u8]], rounds: usize) -> f64 {
+    pub(crate) fn exec_ns(&mut self, name: &str, argv: &[&[u8]], rounds: usize) -> f64 {
         let batch = command(argv).repeat(64);
         self.call(&[b"CONFIG", b"RESETSTAT"]);
         for _ in 0..rounds {
@@ -120,7 +120,7 @@ impl Connection {
         field("usec=") * 1000.0 / field("calls=")
     }
     /// One field of INFO memory.
-    pub fn used_memory(&mut self) -> f64 {
+    pub(crate) fn used_memory(&mut self) -> f64 {
         let info = String::from_utf8_lossy(&self.call(&[b"INFO", b"memory"])).into_owned();
         let line = info.lines().find_map(|line| line.strip_prefix("used_memory:")).expect("a field");
         line.trim().parse().expect("a number")

@@ -27,7 +27,10 @@ const NUMBERS: [(&[u8], f64); 10] = [
     (b"REPL_ALL", 3.0),
 ];
 
-const FUNCTIONS: [(&[u8], fn() -> lua_CFunction); 10] = [
+/// A name, and the function that Lua calls by it.
+type Named = (&'static [u8], fn() -> lua_CFunction);
+
+const FUNCTIONS: [Named; 10] = [
     (b"log", || native(log)),
     (b"setresp", || native(setresp)),
     (b"sha1hex", || native(sha1hex)),

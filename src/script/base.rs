@@ -30,7 +30,10 @@ pub(super) const WRAPPED: usize = Wrapped::Foreach as usize + 1;
 /// The work charged for a new coroutine: what its first instructions may use before they are counted.
 const COROUTINE_WORK: u64 = 1000;
 
-const FUNCTIONS: &[(&[u8], &[u8], fn() -> lua_CFunction)] = &[
+/// The library, the name in it, and the function that Lua calls by it.
+type Named = (&'static [u8], &'static [u8], fn() -> lua_CFunction);
+
+const FUNCTIONS: &[Named] = &[
     (b"", b"pcall", || native(pcall)),
     (b"", b"xpcall", || native(xpcall)),
     (b"", b"__redis__err__handler", || native(error_handler)),

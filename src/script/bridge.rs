@@ -22,7 +22,7 @@ use mlua::ffi::{self, lua_CFunction, lua_State};
 use std::any::Any;
 use std::ffi::{c_char, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::ptr::null_mut;
+use std::ptr::{NonNull, null_mut};
 use std::sync::Arc;
 
 /// Arguments of `redis.call` up to this many stay in the frame; more cost an allocation.
@@ -191,7 +191,7 @@ unsafe extern "C-unwind" fn trampoline<F: Fn(Call<'_>) -> Returned + Copy>(state
     // SAFETY: `native` admits only types without data, and one value of F existed. Lua calls this with a
     // living state, whose host lives as long. What follows the closure owns nothing when Lua takes over.
     unsafe {
-        let function: F = std::mem::MaybeUninit::uninit().assume_init();
+        let function = NonNull::<F>::dangling().as_ref();
         let host = host_of(state);
         let call = Call { stack: Stack::new(state), host };
         match catch_unwind(AssertUnwindSafe(|| function(call))) {
@@ -299,11 +299,7 @@ unsafe fn command(lua: *mut lua_State, run: &mut Run, meter: &mut Meter) {
 
 /// Borrows the arguments from the Lua stack; numbers become text in `scratch`.
 #[inline(always)]
-unsafe fn arguments<'a>(
-    lua: *mut lua_State,
-    argv: &mut [&'a [u8]],
-    scratch: &mut Vec<u8>,
-) -> Result<(), Failure> {
+unsafe fn arguments(lua: *mut lua_State, argv: &mut [&[u8]], scratch: &mut Vec<u8>) -> Result<(), Failure> {
     if argv.is_empty() {
         return Err(Failure::CALL_WITHOUT_ARGUMENTS);
     }

@@ -114,7 +114,7 @@ impl Judge<'_> {
                 }
                 Step::Call(connection, command) => {
                     let queue = queues.entry(connection).or_default();
-                    let commands = [queue.as_slice(), &[command.clone()]].concat();
+                    let commands = [queue.as_slice(), std::slice::from_ref(command)].concat();
                     if let Some(difference) = self.call(connection, command, queue) {
                         let undefined = commands.iter().any(|command| self.is_undefined(command));
                         return (!undefined).then_some(Difference { at, ..difference });
