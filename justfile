@@ -43,7 +43,7 @@ bench:
 
 # The long forms: run them before a release.
 nightly:
-    MOONKEEP_REQUIRE_SERVER=1 MOONKEEP_DIFF_PROGRAMS=200000 cargo test --release -- --nocapture
+    MOONKEEP_REQUIRE_SERVER=1 MOONKEEP_DIFF_PROGRAMS=200000 MOONKEEP_COVERAGE_MIN=1000 MOONKEEP_COVERAGE=target/coverage.txt cargo test --release -- --nocapture
     MOONKEEP_FUZZ_SECONDS=600 cargo test --release --test main fuzz_ -- --nocapture
     just asan
     just bench

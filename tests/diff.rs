@@ -2,7 +2,8 @@
 //! propagated form of every write and the final keyspace compared. A program that differs is shrunk and printed as
 //! a case for `tests/corpus/`.
 //! `MOONKEEP_SEED` repeats a run, `MOONKEEP_DIFF_PROGRAMS` sets its length, `MOONKEEP_COVERAGE` names a file for
-//! the table of what was reached, `MOONKEEP_COVERAGE_MIN` fails where a command or token was reached less often.
+//! the table of what was reached, `MOONKEEP_COVERAGE_MIN` fails where something was reached less
+//! often.
 
 mod coverage;
 mod grammar;
@@ -118,6 +119,13 @@ fn random_programs_agree_with_the_server() {
     run.compare(number("MOONKEEP_DIFF_PROGRAMS", PROGRAMS), &|rng| {
         Generator { syntaxes: &syntaxes, provocations: &provocations, rng }.program(STEPS)
     });
+    println!("reached {}", run.coverage.summary());
+    if let Some(path) = std::env::var_os("MOONKEEP_COVERAGE") {
+        std::fs::write(path, run.coverage.table()).expect("a writable file");
+    }
+    let least = number("MOONKEEP_COVERAGE_MIN", 0);
+    let rare = run.coverage.rarer_than(least);
+    assert!(rare.is_empty(), "reached less than {least} times: {}", rare.join(", "));
 }
 
 #[test]
@@ -156,13 +164,6 @@ impl Run {
                 break;
             }
         }
-        println!("reached {}", self.coverage.summary());
-        if let Some(path) = std::env::var_os("MOONKEEP_COVERAGE") {
-            std::fs::write(path, self.coverage.table()).expect("a writable file");
-        }
-        let least = number("MOONKEEP_COVERAGE_MIN", 0);
-        let rare = self.coverage.rarer_than(least);
-        assert!(rare.is_empty(), "reached less than {least} times: {}", rare.join(", "));
         assert!(reports.is_empty(), "{} differences (seed {seed}):\n\n{}", reports.len(), reports.join("\n"));
     }
 }
