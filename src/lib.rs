@@ -18,6 +18,11 @@ pub use commands::table as commands;
 pub use engine::{Builder, Client, Engine, Invocation, Journal, Loss, Script, Snapshot};
 pub use error::{Error, Failure};
 pub use reply::{FromReply, Reply, ReplyRef};
-pub use script::{Control, Limits};
+pub use script::{Control, HostFunction, Limits};
 pub use store::{Change, Held, JournalEntry};
 pub use util::clock::Clock;
+
+/// The examples of the README, run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeDoctests;

@@ -3,6 +3,7 @@
 
 use moonkeep::{Client, Engine, Limits, Reply};
 use std::process::Command;
+use std::sync::{Arc, Mutex};
 
 fn engine(limits: Limits) -> Engine {
     Engine::builder().script_limits(limits).build()
@@ -238,4 +239,37 @@ fn attacks_in_a_child() {
             "{file}"
         );
     }
+}
+
+/// What the host registers is there for scripts by its name, takes and gives any value, and cannot enter the engine.
+#[test]
+fn functions_of_the_host_run_inside_scripts() {
+    let slot: Arc<Mutex<Option<Engine>>> = Arc::default();
+    let inside = slot.clone();
+    let engine = Engine::builder()
+        .function("echo", |arguments, answer| {
+            answer.append(arguments);
+            Ok(())
+        })
+        .and_then(|builder| {
+            builder.function("enter", move |_, answer| {
+                let engine = inside.lock().map_err(|error| error.to_string())?.clone();
+                let refused =
+                    engine.is_some_and(|engine| engine.try_client().is_err_and(|error| error.is_reentered()));
+                answer.boolean(refused);
+                Ok(())
+            })
+        })
+        .expect("free names")
+        .build();
+    *slot.lock().expect("no panic") = Some(engine.clone());
+    let mut client = engine.client();
+    let echoed =
+        client.call(["EVAL", "return echo('a', 1, {2, {3}}, nil, true, {ok='fine'})", "0"]).expect("runs");
+    assert_eq!(format!("{echoed:?}"), r#"["a", :1, [:2, [:3]], nil, :1, +fine]"#);
+    assert_eq!(client.query::<i64, _>(["EVAL", "return enter()", "0"]), Ok(1));
+    assert!(Engine::builder().function("redis", |_, _| Ok(())).is_err_and(|error| error.is_usage()));
+    let seen = client.call(["EVAL", "return pcall(function() echo = 1 end)", "0"]).expect("runs");
+    assert_eq!(format!("{seen:?}"), "nil");
+    *slot.lock().expect("no panic") = None;
 }

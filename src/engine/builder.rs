@@ -2,9 +2,12 @@
 
 use super::Engine;
 use crate::command::config::Config;
-use crate::script::Limits;
+use crate::error::Error;
+use crate::reply::Reply;
+use crate::script::{Limits, Settings, is_free_name};
 use crate::store::{Db, Store};
 use crate::util::clock::Clock;
+use std::sync::Arc;
 
 /// Settings of a new engine, see [`Engine::builder`].
 #[derive(Debug, Clone)]
@@ -13,7 +16,7 @@ pub struct Builder {
     seed: u64,
     hasher_seed: u64,
     databases: Db,
-    script_limits: Limits,
+    script_settings: Settings,
 }
 
 impl Default for Builder {
@@ -23,7 +26,7 @@ impl Default for Builder {
             seed: 0,
             hasher_seed: 0,
             databases: 16,
-            script_limits: Limits::default(),
+            script_settings: Settings::default(),
         }
     }
 }
@@ -56,12 +59,47 @@ impl Builder {
     /// What a script may spend. Default: enough for any script that ends by itself.
     #[must_use]
     pub fn script_limits(mut self, limits: Limits) -> Self {
-        self.script_limits = limits;
+        self.script_settings.limits = limits;
         self
+    }
+    /// Gives scripts a global function of the host's: it gets what the script passes as an array, and answers with
+    /// one value. What it returns as an error is raised in the script. It runs inside the script, under the lock: a
+    /// call of this engine from it is refused with [`Error::is_reentered`].
+    ///
+    /// ```
+    /// use moonkeep::{Engine, Script};
+    /// let engine = Engine::builder()
+    ///     .function("double", |arguments, answer| {
+    ///         let numbers: Vec<i64> = arguments.get().map_err(|error| error.to_string())?;
+    ///         answer.int(numbers.first().ok_or("double needs a number")? * 2);
+    ///         Ok(())
+    ///     })?
+    ///     .build();
+    /// let mut client = engine.client();
+    /// assert_eq!(Script::new("return double(21)").call().run::<i64>(&mut client)?, 42);
+    /// let error = Script::new("return double()").call().run::<i64>(&mut client).unwrap_err();
+    /// assert!(error.to_string().starts_with("ERR user_script:1: double needs a number script: "), "{error}");
+    /// # Ok::<(), moonkeep::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When the name is no Lua name, or means something else to scripts already.
+    pub fn function<F>(mut self, name: &str, function: F) -> Result<Self, Error>
+    where
+        F: Fn(&Reply, &mut Reply) -> Result<(), String> + Send + Sync + 'static,
+    {
+        if !is_free_name(name) {
+            let text = format!(
+                "{name:?} cannot name a function: it is no Lua name, or means something else already"
+            );
+            return Err(Error::usage(text));
+        }
+        self.script_settings.functions.add(name, Arc::new(function));
+        Ok(self)
     }
     /// Makes the engine.
     pub fn build(self) -> Engine {
         let store = Store::new(self.databases, self.hasher_seed, self.seed);
-        Engine::from_store(store, Config::default(), self.clock, self.script_limits)
+        Engine::from_store(store, Config::default(), self.clock, self.script_settings)
     }
 }

@@ -21,7 +21,7 @@ use crate::command::session::Replies;
 use crate::command::{Argv, Ctx, Flow, Origin, State, VmCall, call};
 use crate::error::{Error, Failure};
 use crate::reply::Reply;
-use crate::script::{Control, Limits, Vm};
+use crate::script::{Control, Settings, Vm};
 use crate::store::{SessionId, Store};
 use crate::util::clock::Clock;
 use lock::Shared;
@@ -44,7 +44,7 @@ pub(crate) struct Core {
     pub(crate) vm: Option<Box<Vm>>,
     pub(crate) clock: Clock,
     pub(crate) loss: Option<Loss>,
-    pub(crate) script_limits: Limits,
+    pub(crate) script_settings: Settings,
     /// Shared with the lock, so that others can stop a script while it holds the lock.
     pub(crate) script_control: Arc<Control>,
 }
@@ -192,7 +192,7 @@ impl Core {
         out: &mut Reply,
     ) -> Result<(), Failure> {
         let vm = self.vm.get_or_insert_with(|| {
-            Box::new(Vm::with_limits(self.script_limits.clone(), self.script_control.clone()))
+            Box::new(Vm::with_limits(self.script_settings.clone(), self.script_control.clone()))
         });
         vm.run(&mut self.state, id, origin, call, argv, out)
     }
@@ -218,10 +218,10 @@ impl Engine {
         store: Store,
         config: crate::command::config::Config,
         clock: Clock,
-        script_limits: Limits,
+        script_settings: Settings,
     ) -> Self {
         let mut state = State::new(store, config, crate::commands::table());
         state.started_at_ms = clock.now_ms();
-        Engine::from_parts(state, clock, script_limits)
+        Engine::from_parts(state, clock, script_settings)
     }
 }

@@ -5,7 +5,7 @@ use super::lock::Shared;
 use super::{Core, Engine};
 use crate::command::State;
 use crate::error::Error;
-use crate::script::Limits;
+use crate::script::Settings;
 use crate::store::Change;
 use crate::util::clock::Clock;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ struct Kept {
     state: State,
     /// Stands at the time of the snapshot when the engine's clock is manual.
     clock: Clock,
-    script_limits: Limits,
+    script_settings: Settings,
 }
 
 impl Snapshot {
@@ -58,8 +58,8 @@ impl Snapshot {
     }
     /// A new engine that goes on from here: see [`Engine::fork`].
     pub fn fork(&self) -> Engine {
-        let Kept { state, clock, script_limits } = &*self.kept;
-        Engine::from_parts(state.detached(), clock.standing(), script_limits.clone())
+        let Kept { state, clock, script_settings } = &*self.kept;
+        Engine::from_parts(state.detached(), clock.standing(), script_settings.clone())
     }
 }
 
@@ -73,7 +73,7 @@ impl Engine {
         let kept = Kept {
             state: core.state.detached(),
             clock: core.clock.standing(),
-            script_limits: core.script_limits.clone(),
+            script_settings: core.script_settings.clone(),
         };
         Ok(Snapshot { kept: Arc::new(kept) })
     }
@@ -104,7 +104,7 @@ impl Engine {
     /// As [`snapshot`](Self::snapshot).
     pub fn fork(&self) -> Result<Engine, Error> {
         let core = self.now()?;
-        Ok(Engine::from_parts(core.state.detached(), core.clock.standing(), core.script_limits.clone()))
+        Ok(Engine::from_parts(core.state.detached(), core.clock.standing(), core.script_settings.clone()))
     }
     /// 64 bits that tell what the databases hold: keys, values, expiry; not keys whose time is over, and not how
     /// anything is represented. Engines that hold the same have the same hash, whatever their seeds. After a small
@@ -122,8 +122,9 @@ impl Engine {
         core.state.store.begin_unit(now_us);
         Ok(core)
     }
-    pub(super) fn from_parts(state: State, clock: Clock, script_limits: Limits) -> Self {
-        let core = Core { state, vm: None, clock, loss: None, script_limits, script_control: Arc::default() };
+    pub(super) fn from_parts(state: State, clock: Clock, script_settings: Settings) -> Self {
+        let core =
+            Core { state, vm: None, clock, loss: None, script_settings, script_control: Arc::default() };
         Engine { shared: Arc::new(Shared::new(core)) }
     }
 }

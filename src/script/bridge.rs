@@ -8,6 +8,7 @@
 
 use super::alloc::{Arena, LARGE_HEAP};
 use super::bytecode::{self, Uses};
+use super::host::HostFunctions;
 use super::limits::{Control, INTERVAL, Limits, Meter, Stop};
 use super::stack::{Outcome, REGISTRY, Returned, Stack};
 use super::{base, convert, sandbox};
@@ -64,13 +65,23 @@ pub(super) struct Run {
     pub(super) wrapped: [Option<lua_CFunction>; base::WRAPPED],
     /// What the script asked of the collector; it has no effect and ends with the run.
     pub(super) collector: [c_int; 2],
+    /// What the host registered, what it was passed last and what it answered.
+    pub(super) functions: HostFunctions,
+    pub(super) arguments: Reply,
+    pub(super) answer: Reply,
+    /// Registry numbers of the names by which a table tells what it is.
+    fields: [c_int; convert::FIELDS.len()],
     /// The generator as it was before the script seeded it: a seed holds for one script.
     pub(super) unseeded: Option<Lrand48>,
 }
 
 impl Run {
-    fn new() -> Self {
+    fn new(functions: HostFunctions) -> Self {
         Run {
+            functions,
+            arguments: Reply::new(),
+            answer: Reply::new(),
+            fields: [0; convert::FIELDS.len()],
             state: null_mut(),
             tape: Reply::new(),
             scratch: Vec::new(),
@@ -160,6 +171,31 @@ impl Call<'_> {
     pub(super) fn source_limit(self) -> usize {
         // SAFETY: as in `run`.
         unsafe { (*self.host).meter.limits().source }
+    }
+
+    /// Writes the arguments of this call as an array to the run's `arguments`. Memory is unlimited meanwhile, so
+    /// nothing jumps.
+    pub(super) fn take_arguments(self) {
+        let count = self.stack.top();
+        // SAFETY: as in `run`: while the arguments are written Lua uses the arena alone, and no hook runs.
+        unsafe {
+            (*self.host).arena.relax();
+            let Run { arguments, fields, .. } = &mut (*self.host).run;
+            arguments.clear();
+            arguments.array(count.unsigned_abs() as usize);
+            for index in 1..=count {
+                self.stack.copy(index);
+                convert::Writer { fields, resp: Resp::V3, out: arguments }.write(self.stack);
+            }
+            (*self.host).arena.enforce();
+        }
+    }
+
+    /// Pushes the run's `answer`. May jump.
+    pub(super) fn push_answer(self) {
+        // SAFETY: as in `run`: the answer is not changed while Lua takes its values.
+        let answer = unsafe { &*&raw const (*self.host).run.answer };
+        convert::push_reply(self.stack, answer.view(), Resp::V2);
     }
 
     /// Goes on as one of Lua's own functions, with the same arguments. May jump.
@@ -356,12 +392,12 @@ const KEPT_BYTES: usize = 16 * 1024;
 unsafe impl Send for Interpreter {}
 
 impl Interpreter {
-    pub(super) fn new(limits: Limits, control: Arc<Control>) -> Self {
+    pub(super) fn new(limits: Limits, functions: HostFunctions, control: Arc<Control>) -> Self {
         let arena = Arena::new(limits.memory);
         let host = Box::new(Host {
             arena,
             meter: Meter::new(limits, control),
-            run: Run::new(),
+            run: Run::new(functions.clone()),
             collected: 0,
             lua: null_mut(),
             pressed: false,
@@ -379,14 +415,14 @@ impl Interpreter {
             lists: [List::new(b"KEYS"), List::new(b"ARGV")],
             fields: [0; 9],
         };
-        new.build();
+        new.build(&functions);
         new
     }
 
     /// Fills the new state. Memory is unlimited here, so nothing jumps.
-    fn build(&mut self) {
+    fn build(&mut self, functions: &HostFunctions) {
         let stack = self.stack();
-        sandbox::build(Call { stack, host: self.host });
+        sandbox::build(Call { stack, host: self.host }, functions);
         for (slot, name) in self.globals.iter_mut().zip([&b"globals"[..], b"quick globals"]) {
             stack.raw_get_field(REGISTRY, name);
             *slot = stack.keep();
@@ -399,6 +435,8 @@ impl Interpreter {
             stack.push_bytes(name);
             *slot = stack.keep();
         }
+        // SAFETY: nothing else borrows the host.
+        unsafe { (*self.host).run.fields = self.fields };
         stack.raw_get_field(REGISTRY, b"error handler");
         stack.collector(ffi::LUA_GCSETPAUSE, SMALL_HEAP_PAUSE);
         stack.collector(ffi::LUA_GCSETSTEPMUL, STEP_SPEED);

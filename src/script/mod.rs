@@ -8,6 +8,7 @@ mod base;
 mod bridge;
 mod bytecode;
 mod convert;
+mod host;
 mod limits;
 mod pattern;
 mod sandbox;
@@ -26,6 +27,8 @@ use crate::store::{SessionId, Targets};
 use crate::util::hasher::Map;
 use crate::util::sha1::sha1_hex;
 use bridge::Interpreter;
+pub use host::HostFunction;
+pub(crate) use host::{Settings, is_free_name};
 pub use limits::{Control, Limits};
 use shebang::Flags;
 use std::sync::Arc;
@@ -59,8 +62,9 @@ struct Invocation<'a> {
 
 impl Vm {
     /// A new VM; `control` is what other threads may see and do while it runs.
-    pub(crate) fn with_limits(limits: Limits, control: Arc<Control>) -> Self {
-        let interpreter = Interpreter::new(limits.clone(), control);
+    pub(crate) fn with_limits(settings: impl Into<Settings>, control: Arc<Control>) -> Self {
+        let Settings { limits, functions } = settings.into();
+        let interpreter = Interpreter::new(limits.clone(), functions, control);
         Vm { interpreter, functions: Map::default(), limits, generation: 0 }
     }
 

@@ -5,8 +5,9 @@
 //! Not here: the `redis` table (`api`), replaced library functions (`base`), the libraries to come (`lib`).
 
 use super::bridge::{Call, native};
+use super::host::HostFunctions;
 use super::stack::{GLOBALS, Kind, REGISTRY, Returned, Stack};
-use super::{api, base};
+use super::{api, base, host};
 use mlua::ffi::{self, lua_CFunction};
 use std::ffi::{CStr, c_int, c_void};
 
@@ -57,7 +58,7 @@ const LIBRARIES: [&[u8]; 5] = [b"string", b"table", b"math", b"coroutine", b"red
 
 /// Opens Lua's libraries, replaces and removes functions, adds `redis`, seals everything. The stack is left as
 /// it was. May jump.
-pub(super) fn build(call: Call<'_>) {
+pub(super) fn build(call: Call<'_>, functions: &HostFunctions) {
     let stack = call.stack;
     open_libraries(stack);
     for name in REMOVED {
@@ -66,6 +67,7 @@ pub(super) fn build(call: Call<'_>) {
     }
     base::install(call);
     api::install(stack);
+    host::install(stack, functions);
     show_string_metatable(stack);
     make_quick(stack);
     for name in LIBRARIES {
