@@ -169,6 +169,16 @@ fn errors_that_carry_nothing_have_a_text() {
 }
 
 #[test]
+fn script_debug_can_only_be_turned_off() {
+    let mut client = Engine::new().client();
+    assert_eq!(format!("{:?}", client.call(["SCRIPT", "DEBUG", "no"]).expect("off")), "+OK");
+    for mode in ["yes", "SYNC"] {
+        let error = client.call(["SCRIPT", "DEBUG", mode]).expect_err("no debugger");
+        assert_eq!(error.to_string(), "ERR SCRIPT DEBUG is not supported: there is no script debugger");
+    }
+}
+
+#[test]
 fn bytecode_is_never_loaded() {
     let mut client = Engine::new().client();
     let refused = "\"[string \\\"\\x1bLuaQ\\\"]:1: unexpected symbol near 'char(27)'\"";

@@ -28,9 +28,9 @@ const NUMBERS: [(&[u8], f64); 10] = [
 ];
 
 /// A name, and the function that Lua calls by it.
-type Named = (&'static [u8], fn() -> lua_CFunction);
+type Entry = (&'static [u8], fn() -> lua_CFunction);
 
-const FUNCTIONS: [Named; 10] = [
+const FUNCTIONS: [Entry; 10] = [
     (b"log", || native(log)),
     (b"setresp", || native(setresp)),
     (b"sha1hex", || native(sha1hex)),

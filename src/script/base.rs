@@ -4,6 +4,7 @@
 
 use super::bridge::{self, Call, native};
 use super::convert::before_nul;
+use super::interpreter;
 use super::sandbox::{push_shown_metatable, refuse_sealed, unseal};
 use super::stack::{ALL, GLOBALS, Kind, Outcome, REGISTRY, Raised, Returned, Stack};
 use super::strings;
@@ -30,10 +31,10 @@ pub(super) const WRAPPED: usize = Wrapped::Foreach as usize + 1;
 /// The work charged for a new coroutine: what its first instructions may use before they are counted.
 const COROUTINE_WORK: u64 = 1000;
 
-/// The library, the name in it, and the function that Lua calls by it.
-type Named = (&'static [u8], &'static [u8], fn() -> lua_CFunction);
+/// A library (none is the globals), a name in it, and the function that Lua calls by it.
+type Entry = (&'static [u8], &'static [u8], fn() -> lua_CFunction);
 
-const FUNCTIONS: &[Named] = &[
+const FUNCTIONS: &[Entry] = &[
     (b"", b"pcall", || native(pcall)),
     (b"", b"xpcall", || native(xpcall)),
     (b"", b"__redis__err__handler", || native(error_handler)),
@@ -378,7 +379,7 @@ fn load(call: Call<'_>) -> Returned {
     }
     stack.replace(2);
     spend(call, COROUTINE_WORK)?;
-    loaded(call, bridge::load_from_reader(call))
+    loaded(call, interpreter::load_from_reader(call))
 }
 
 fn loadstring(call: Call<'_>) -> Returned {
@@ -393,7 +394,7 @@ fn loadstring(call: Call<'_>) -> Returned {
         stack.replace(2);
     }
     spend(call, source.len() as u64)?;
-    loaded(call, bridge::load_text(call, 1, 2))
+    loaded(call, interpreter::load_text(call, 1, 2))
 }
 
 fn loaded(call: Call<'_>, done: bool) -> Returned {

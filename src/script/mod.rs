@@ -1,5 +1,5 @@
 //! Scripts: `Vm` compiles and runs them. Whatever a script does to data goes through `command::call`, like a
-//! client's command. All Lua stays inside this module: `bridge` and `stack` talk to it, `alloc` is its memory,
+//! client's command. All Lua stays inside this module: `interpreter`, `bridge` and `stack` talk to it, `alloc` is its memory,
 //! `sandbox`, `base` and `api` are what scripts see, `convert` turns values, `limits` says when to stop.
 
 mod alloc;
@@ -9,6 +9,7 @@ mod bridge;
 mod bytecode;
 mod convert;
 mod host;
+mod interpreter;
 mod limits;
 mod pattern;
 mod sandbox;
@@ -26,9 +27,9 @@ use crate::reply::{Reply, Resp};
 use crate::store::{SessionId, Targets};
 use crate::util::hasher::Map;
 use crate::util::sha1::sha1_hex;
-use bridge::Interpreter;
 pub use host::HostFunction;
 pub(crate) use host::{Settings, is_free_name};
+use interpreter::Interpreter;
 pub use limits::{Control, Limits};
 use shebang::Flags;
 use std::sync::Arc;

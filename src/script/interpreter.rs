@@ -1,0 +1,447 @@
+//! A Lua state of our own: how it is made and put back to new, how a script is compiled, given its arguments and
+//! run, and how source text is loaded. What Lua calls meanwhile is in `bridge`.
+#![allow(unsafe_code)]
+
+use super::alloc::{Arena, LARGE_HEAP};
+use super::bridge::{Call, Host, Run, allocate, hook};
+use super::bytecode::{self, Uses};
+use super::host::HostFunctions;
+use super::limits::{Control, INTERVAL, Limits, Meter, Stop};
+use super::stack::{Outcome, REGISTRY, Stack};
+use super::{convert, sandbox};
+use crate::command::State;
+use mlua::ffi::{self, lua_State};
+use std::ffi::{c_char, c_int, c_void};
+use std::panic::resume_unwind;
+use std::ptr::null_mut;
+use std::sync::Arc;
+
+/// How much a heap of at most `LARGE_HEAP` bytes may grow before it is collected, in percent: garbage is cheap
+/// in an arena, and most scripts leave little.
+const SMALL_HEAP_PAUSE: c_int = 1000;
+/// A collection runs in few, large steps.
+const STEP_SPEED: c_int = 10_000;
+
+/// A Lua state of our own, with the sealed environment and our functions in it.
+pub(super) struct Interpreter {
+    host: *mut Host,
+    lua: *mut lua_State,
+    /// Registry numbers of the tables of globals that scripts read: behind the proxy, and the quick one.
+    globals: [c_int; 2],
+    lists: [List; 2],
+    fields: [c_int; convert::FIELDS.len()],
+}
+
+/// KEYS or ARGV: a table that is used again as long as scripts leave nothing in it.
+#[derive(Clone, Copy)]
+struct List {
+    name: &'static [u8],
+    table: c_int,
+    filled: usize,
+    /// The global is this table, not one made for a single run.
+    bound: bool,
+}
+
+/// Lists up to this length use their table again.
+const KEPT_ITEMS: usize = 4;
+/// Lists with more bytes than this are not kept, so that they do not hold memory.
+const KEPT_BYTES: usize = 16 * 1024;
+
+// SAFETY: the Lua state and its host are reached through this value alone, and hold nothing that belongs to a thread.
+unsafe impl Send for Interpreter {}
+
+impl Interpreter {
+    pub(super) fn new(limits: Limits, functions: HostFunctions, control: Arc<Control>) -> Self {
+        let arena = Arena::new(limits.memory);
+        let host = Box::new(Host {
+            arena,
+            meter: Meter::new(limits, control),
+            run: Run::new(functions.clone()),
+            collected: 0,
+            lua: null_mut(),
+            pressed: false,
+        });
+        let host = Box::into_raw(host);
+        // SAFETY: the host outlives the state; its arena grants all while it is new.
+        let lua = unsafe { ffi::lua_newstate(allocate, host.cast()) };
+        // SAFETY: nothing else borrows the host.
+        unsafe { (*host).lua = lua };
+        assert!(!lua.is_null(), "an unlimited arena has memory for a Lua state");
+        let mut new = Interpreter {
+            host,
+            lua,
+            globals: [0; 2],
+            lists: [List::new(b"KEYS"), List::new(b"ARGV")],
+            fields: [0; 9],
+        };
+        new.build(&functions);
+        new
+    }
+
+    /// Fills the new state. Memory is unlimited here, so nothing jumps.
+    fn build(&mut self, functions: &HostFunctions) {
+        let stack = self.stack();
+        sandbox::build(Call { stack, host: self.host }, functions);
+        for (slot, name) in self.globals.iter_mut().zip([&b"globals"[..], b"quick globals"]) {
+            stack.raw_get_field(REGISTRY, name);
+            *slot = stack.keep();
+        }
+        for list in &mut self.lists {
+            stack.new_table(KEPT_ITEMS as c_int, 0);
+            list.table = stack.keep();
+        }
+        for (slot, name) in self.fields.iter_mut().zip(convert::FIELDS) {
+            stack.push_bytes(name);
+            *slot = stack.keep();
+        }
+        // SAFETY: nothing else borrows the host.
+        unsafe { (*self.host).run.fields = self.fields };
+        stack.raw_get_field(REGISTRY, b"error handler");
+        stack.collector(ffi::LUA_GCSETPAUSE, SMALL_HEAP_PAUSE);
+        stack.collector(ffi::LUA_GCSETSTEPMUL, STEP_SPEED);
+        stack.collector(ffi::LUA_GCCOLLECT, 0);
+        // SAFETY: nothing else borrows the arena.
+        let kept = unsafe { (*self.host).arena.snapshot() };
+        assert!(kept, "a new Lua state fits into one chunk");
+    }
+
+    fn stack(&self) -> Stack<'static> {
+        // SAFETY: the state lives as long as `self`, and stacks do not leave this module's calls.
+        unsafe { Stack::new(self.lua) }
+    }
+
+    /// Back to the state after `new`: all compiled functions are gone.
+    pub(super) fn reset(&mut self) {
+        // SAFETY: no script runs, so nothing refers into the state.
+        let restored = unsafe { (*self.host).arena.restore() };
+        assert!(restored, "a snapshot was taken when the state was new");
+        for list in &mut self.lists {
+            (list.filled, list.bound) = (0, false);
+        }
+    }
+
+    /// Memory that was taken from the system for Lua.
+    pub(super) fn memory(&self) -> usize {
+        // SAFETY: nothing else borrows the arena.
+        unsafe { (*self.host).arena.held() }
+    }
+
+    /// Lets the `n`-th request for memory of each run to come fail.
+    #[cfg(test)]
+    pub(super) fn refuse_nth(&mut self, n: Option<u64>) {
+        // SAFETY: nothing else borrows the host between runs.
+        unsafe { (*self.host).arena.refuse_nth(n) };
+    }
+
+    /// Compiles a script: the number of its function, or Lua's message.
+    pub(super) fn compile(&mut self, text: &[u8]) -> Result<c_int, Vec<u8>> {
+        let stack = self.stack();
+        stack.push_bytes(b"@user_script");
+        // SAFETY: nothing else borrows the arena; `load` catches what its limit raises.
+        let loaded = unsafe {
+            (*self.host).arena.enforce();
+            let loaded = load(stack, text, -1);
+            (*self.host).arena.relax();
+            loaded
+        };
+        let result = if loaded {
+            self.choose_environment();
+            Ok(stack.keep())
+        } else {
+            Err(stack.bytes(-1).unwrap_or_default().to_vec())
+        };
+        stack.set_top(HANDLER);
+        result
+    }
+
+    /// Gives the function on top the quickest environment in which it can do no harm.
+    fn choose_environment(&mut self) {
+        let stack = self.stack();
+        let mut dump: Vec<u8> = Vec::new();
+        // SAFETY: `collect` gets the vector back and does not jump; a dump needs no memory of Lua's.
+        unsafe { ffi::lua_dump_(self.lua, collect, (&raw mut dump).cast()) };
+        let globals = match bytecode::inspect(&dump, &sandbox::is_plain) {
+            Some(Uses { sets_global: false, sets_field: false, reads_other: false }) => self.globals[1],
+            Some(Uses { sets_global: false, .. }) => self.globals[0],
+            _ => return,
+        };
+        stack.raw_get_index(REGISTRY, globals);
+        stack.set_environment(-2);
+    }
+
+    /// Runs a compiled script. Its result, or its error, is on top of the stack until `clear`.
+    ///
+    /// # Panics
+    /// With the panic of a command that panicked.
+    pub(super) fn run(
+        &mut self,
+        function: c_int,
+        keys: &[&[u8]],
+        args: &[&[u8]],
+        state: &mut State,
+    ) -> Result<(), Option<Stop>> {
+        self.bind(0, keys);
+        self.bind(1, args);
+        let stack = self.stack();
+        let host = self.host;
+        // SAFETY: the host lives; `state` is lent to it up to the end of this call and not used here meanwhile.
+        // `Call` and the trampolines borrow from the host only while Lua is not running.
+        unsafe {
+            assert!((*host).run.state.is_null(), "scripts do not nest");
+            (*host).run.state = state;
+            (*host).meter.begin();
+            (*host).pressed = false;
+            ffi::lua_sethook(self.lua, Some(hook), ffi::LUA_MASKCOUNT, INTERVAL);
+            stack.raw_get_index(REGISTRY, function);
+            (*host).arena.enforce();
+            let outcome = stack.protected_call(0, 1, HANDLER);
+            (*host).arena.relax();
+            (*host).meter.end();
+            (*host).run.state = null_mut();
+            (*host).run.end(state);
+            if let Some(panic) = (*host).run.panic.take() {
+                stack.set_top(HANDLER);
+                resume_unwind(panic);
+            }
+            match (outcome, (*host).meter.stop()) {
+                (Outcome::Done, None) => Ok(()),
+                (_, stop) => Err(stop),
+            }
+        }
+    }
+
+    /// Drops what `run` left on the stack, and what it left in memory.
+    pub(super) fn clear(&mut self) {
+        let stack = self.stack();
+        stack.set_top(HANDLER);
+        // SAFETY: nothing else borrows the host between runs.
+        unsafe {
+            if (*self.host).arena.used() > LARGE_HEAP {
+                (*self.host).collected = 0;
+                stack.collector(ffi::LUA_GCCOLLECT, 0);
+                stack.collector(ffi::LUA_GCSETPAUSE, SMALL_HEAP_PAUSE);
+            }
+            if (*self.host).run.scratch.capacity() > LARGE_HEAP {
+                (*self.host).run.scratch = Vec::new();
+            }
+        }
+    }
+
+    /// The stack with the result on top, and the numbers of the names by which a table tells what it is.
+    pub(super) fn result(&self) -> (Stack<'_>, &[c_int; convert::FIELDS.len()]) {
+        (self.stack(), &self.fields)
+    }
+
+    /// Sets KEYS or ARGV. Memory is unlimited here, so nothing jumps.
+    fn bind(&mut self, which: usize, items: &[&[u8]]) {
+        let stack = self.stack();
+        let list = &mut self.lists[which];
+        let keep =
+            items.len() <= KEPT_ITEMS && items.iter().map(|item| item.len()).sum::<usize>() <= KEPT_BYTES;
+        if keep && list.bound && list.refill(stack, items) {
+            return;
+        }
+        stack.new_table(c_int::try_from(items.len().max(KEPT_ITEMS)).unwrap_or(c_int::MAX), 0);
+        fill(stack, items);
+        for globals in self.globals {
+            stack.raw_get_index(REGISTRY, globals);
+            stack.push_bytes(list.name);
+            stack.copy(-3);
+            stack.raw_set(-3);
+            stack.pop(1);
+        }
+        (list.bound, list.filled) = (keep, items.len());
+        if keep {
+            stack.raw_set_index(REGISTRY, list.table);
+        } else {
+            stack.pop(1);
+        }
+    }
+}
+
+impl Drop for Interpreter {
+    fn drop(&mut self) {
+        // SAFETY: made by `Box::into_raw` in `new`. The state needs no closing: all its memory is the arena's, and
+        // no object in it has a finalizer.
+        drop(unsafe { Box::from_raw(self.host) });
+    }
+}
+
+impl List {
+    fn new(name: &'static [u8]) -> Self {
+        List { name, table: 0, filled: 0, bound: false }
+    }
+
+    /// Puts new items into the kept table; false when a script has left something in it.
+    fn refill(&mut self, stack: Stack<'_>, items: &[&[u8]]) -> bool {
+        stack.raw_get_index(REGISTRY, self.table);
+        if stack.get_metatable(-1) {
+            stack.pop(2);
+            return false;
+        }
+        fill(stack, items);
+        for index in items.len()..self.filled {
+            stack.push_nil();
+            stack.raw_set_index(-2, index as c_int + 1);
+        }
+        self.filled = items.len();
+        match items.len() {
+            0 => stack.push_nil(),
+            count => stack.push_number(count as f64),
+        }
+        if stack.next(-2) {
+            stack.pop(3);
+            return false;
+        }
+        stack.pop(1);
+        true
+    }
+}
+
+/// Sets the items of the table on top.
+fn fill(stack: Stack<'_>, items: &[&[u8]]) {
+    for (item, index) in items.iter().zip(1..) {
+        stack.push_bytes(item);
+        stack.raw_set_index(-2, index);
+    }
+}
+
+/// The error handler lies at the bottom of the stack.
+const HANDLER: c_int = 1;
+
+/// Appends a piece of a dump.
+unsafe extern "C-unwind" fn collect(
+    _: *mut lua_State,
+    piece: *const c_void,
+    size: usize,
+    dump: *mut c_void,
+) -> c_int {
+    // SAFETY: `choose_environment` passes a vector, and Lua a piece of `size` bytes.
+    let (dump, piece) =
+        unsafe { (&mut *dump.cast::<Vec<u8>>(), std::slice::from_raw_parts(piece.cast::<u8>(), size)) };
+    dump.extend_from_slice(piece);
+    0
+}
+
+/// Loads the text at `source` under the name at `name`: pushes the function, or a message and is false. Bytecode
+/// is not text.
+pub(super) fn load_text(call: Call<'_>, source: c_int, name: c_int) -> bool {
+    let stack = call.stack;
+    let Some(text) = stack.bytes(source) else { return false };
+    if text.len() > call.source_limit() {
+        stack.push_bytes(b"script source too long");
+        return false;
+    }
+    load(stack, text, name)
+}
+
+/// Loads what the function at 1 returns piece by piece, under the name at 2. It is called to its end first.
+pub(super) fn load_from_reader(call: Call<'_>) -> bool {
+    let stack = call.stack;
+    stack.new_table(0, 0);
+    let mut source = Source { text: &[], next: Next::Drain, limit: call.source_limit(), host: call.host };
+    load_source(stack, &mut source, 2)
+}
+
+fn load(stack: Stack<'_>, text: &[u8], name: c_int) -> bool {
+    let mut source = Source { text, next: Next::first(text), limit: usize::MAX, host: null_mut() };
+    load_source(stack, &mut source, name)
+}
+
+fn load_source(stack: Stack<'_>, source: &mut Source<'_>, name: c_int) -> bool {
+    let name = stack.bytes(name).unwrap_or(b"?\0");
+    let data: *mut Source<'_> = source;
+    // SAFETY: `read` gets `source` back while it is alive. A Lua string ends in a zero byte, and the name stays
+    // on the stack. `lua_load` catches all errors.
+    unsafe { ffi::lua_load(stack.raw(), read, data.cast(), name.as_ptr().cast()) == ffi::LUA_OK }
+}
+
+/// A text that the parser reads.
+struct Source<'a> {
+    text: &'a [u8],
+    next: Next,
+    limit: usize,
+    host: *mut Host,
+}
+
+/// What the parser gets when it asks for more.
+enum Next {
+    /// What the script's reader function gives.
+    Drain,
+    /// A blank, so that the first byte of the text is not taken for that of bytecode.
+    Blank,
+    /// The text, all of it.
+    Text,
+    /// Nothing.
+    End,
+}
+
+impl Next {
+    fn first(text: &[u8]) -> Self {
+        if text.first() == Some(&ffi::LUA_SIGNATURE[0]) { Next::Blank } else { Next::Text }
+    }
+}
+
+unsafe extern "C-unwind" fn read(
+    state: *mut lua_State,
+    data: *mut c_void,
+    size: *mut usize,
+) -> *const c_char {
+    // SAFETY: `load_source` passes a `Source`, and the parser a place for the size.
+    let (source, size) = unsafe { (&mut *data.cast::<Source<'_>>(), &mut *size) };
+    if let Next::Drain = source.next {
+        // SAFETY: called by `lua_load` in the frame of `load_from_reader`, whose stack it sees.
+        unsafe { drain(Stack::new(state), source) };
+        source.next = Next::first(source.text);
+    }
+    let piece: &[u8] = match source.next {
+        Next::Drain | Next::End => &[],
+        Next::Blank => b" ",
+        Next::Text => source.text,
+    };
+    source.next = if let Next::Blank = source.next { Next::Text } else { Next::End };
+    *size = piece.len();
+    piece.as_ptr().cast()
+}
+
+/// Calls the reader function at 1 until it has no more, keeps its pieces in the table at 3, and joins them there.
+/// May jump.
+unsafe fn drain(stack: Stack<'_>, source: &mut Source<'_>) {
+    let (mut count, mut length) = (0, 0usize);
+    loop {
+        stack.copy(1);
+        stack.call(0, 1);
+        if stack.is_nil(-1) {
+            break;
+        }
+        let Some(piece) = stack.text(-1) else {
+            stack.fail(b"reader function must return a string");
+            stack.raise();
+        };
+        length += piece.len();
+        if piece.is_empty() {
+            break;
+        }
+        if length > source.limit {
+            stack.fail(b"script source too long");
+            stack.raise();
+        }
+        count += 1;
+        stack.raw_set_index(3, count);
+    }
+    // SAFETY: the host of this call; the closure does not touch Lua but to look at the strings in the table.
+    let scratch = unsafe { &mut (*source.host).run.scratch };
+    scratch.clear();
+    for index in 1..=count {
+        stack.raw_get_index(3, index);
+        scratch.extend_from_slice(stack.bytes(-1).unwrap_or_default());
+        stack.pop(1);
+    }
+    let joined: *const [u8] = &raw const scratch[..];
+    stack.push_scratch(joined);
+    stack.replace(3);
+    source.text = stack.bytes(3).map_or(&[], |text| {
+        // SAFETY: the string stays at 3 until `lua_load` returns, and `source` is not used after that.
+        unsafe { std::slice::from_raw_parts(text.as_ptr(), text.len()) }
+    });
+}
