@@ -114,6 +114,7 @@ impl Failure {
     }
 
     /// The server's text for a name that is no command.
+    #[cold]
     pub fn unknown_command(argv: &[&[u8]]) -> Self {
         let mut args = Vec::new();
         for arg in argv.iter().skip(1) {
