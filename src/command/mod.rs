@@ -276,6 +276,7 @@ impl Ctx<'_> {
 ///
 /// # Errors
 /// What the command answers; the caller writes it to the tape.
+#[inline(always)]
 pub fn call(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
     let table = cx.state.table;
     match cx.origin {
@@ -313,7 +314,7 @@ fn trace(cx: &mut Ctx<'_>, argv: Argv<'_>, result: &Result<Flow, Failure>, out: 
 }
 
 /// Checks before a client's command; true when it is to be queued. A refusal spoils an open transaction.
-#[inline]
+#[inline(always)]
 fn client_row(
     cx: &mut Ctx<'_>,
     table: &'static Table,
@@ -365,7 +366,7 @@ fn script_row(cx: &Ctx<'_>, table: &'static Table, argv: Argv<'_>) -> Result<&'s
     Ok(row)
 }
 
-#[inline]
+#[inline(always)]
 fn run(cx: &mut Ctx<'_>, row: &'static Row, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
     let mark = out.mark();
     let (dirty, db) = (cx.state.store.dirty(), cx.db());

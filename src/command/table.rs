@@ -139,7 +139,7 @@ impl Table {
     ///
     /// # Errors
     /// With the server's texts.
-    #[inline]
+    #[inline(always)]
     pub fn lookup(&self, argv: Argv<'_>) -> Result<&Row, Failure> {
         let row = self.resolve(argv)?;
         if row.takes(argv.len()) { Ok(row) } else { Err(Failure::Arity(row.spec.name.to_owned())) }
@@ -149,7 +149,7 @@ impl Table {
     ///
     /// # Errors
     /// With the server's texts for an unknown command or subcommand.
-    #[inline]
+    #[inline(always)]
     pub fn resolve(&self, argv: Argv<'_>) -> Result<&Row, Failure> {
         let place = argv.first().and_then(|name| self.find(name, TOP));
         let Some(place) = place else { return Err(Failure::unknown_command(argv)) };

@@ -223,7 +223,7 @@ fn get(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failur
 }
 
 /// Answers the value of a key, or nil, as GET does; says whether there was one.
-#[inline]
+#[inline(always)]
 fn reply_value(cx: &mut Ctx<'_>, key: &[u8], out: &mut Reply) -> Result<bool, Failure> {
     match cx.read(key) {
         None => {

@@ -172,7 +172,7 @@ impl Store {
         Some(slot)
     }
     /// The entry for a reading command: counts a hit or a miss and notes the use.
-    #[inline]
+    #[inline(always)]
     pub fn read(&mut self, db: Db, key: &[u8]) -> Option<&Entry> {
         let Some((slot, entry)) = self.keyspace(db).find_entry(key) else {
             self.stats.misses += 1;
