@@ -7,6 +7,7 @@ use crate::command::table::Table;
 use crate::command::{Ctx, Flow, Source};
 use crate::store::Store;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::LazyLock;
 
 fn boom(_: &mut Ctx<'_>, _: Argv<'_>, _: &mut Reply) -> Result<Flow, Failure> {
     panic!("boom");
@@ -94,7 +95,8 @@ fn each_failing_request_for_memory_ends_in_an_error_and_leaves_the_vm_whole() {
 
 #[test]
 fn a_panic_of_a_command_passes_through_pcall_and_leaves_the_vm_usable() {
-    let mut bench = Bench::new(Limits::default(), Box::leak(Box::new(Table::new(&[BOOM]))));
+    static TABLE: LazyLock<Table> = LazyLock::new(|| Table::new(&[BOOM]));
+    let mut bench = Bench::new(Limits::default(), &TABLE);
     for script in [
         "return redis.call('boom')",
         "redis.pcall('boom') return 1",
