@@ -74,7 +74,7 @@ impl Core {
         for entry in entries {
             if unit != Some(entry.unit) {
                 self.state.store.finish_unit();
-                self.state.store.begin_unit(entry.now_ms.saturating_mul(1000));
+                self.state.store.begin_unit(entry.now_ms.max(0).saturating_mul(1000));
                 self.clock.catch_up(entry.now_ms);
                 unit = Some(entry.unit);
             }

@@ -115,7 +115,8 @@ impl Engine {
         core.settle();
         Ok(())
     }
-    /// Sets a manual clock to this Unix time in milliseconds, also backwards, and expires what is due.
+    /// Sets a manual clock to this Unix time in milliseconds, also backwards (not before 1970), and expires what is
+    /// due.
     ///
     /// # Errors
     /// As [`advance`](Self::advance).

@@ -27,9 +27,10 @@ impl Clock {
     pub fn system() -> Self {
         Clock { source: Source::System, offset_us: 0, rate_ppm: 0 }
     }
-    /// A clock that stands at `start_ms` milliseconds of Unix time until it is moved.
+    /// A clock that stands at `start_ms` milliseconds of Unix time until it is moved. No clock shows a time before
+    /// 1970: expiry, stream IDs and ages have no meaning there.
     pub fn manual(start_ms: i64) -> Self {
-        let us = Arc::new(AtomicI64::new(start_ms.saturating_mul(1000)));
+        let us = Arc::new(AtomicI64::new(start_ms.max(0).saturating_mul(1000)));
         Clock { source: Source::Manual(us), offset_us: 0, rate_ppm: 0 }
     }
     /// The same source seen by a machine whose clock is off by `offset_ms` and runs `rate_ppm` millionths too fast.
@@ -51,8 +52,9 @@ impl Clock {
         if self.offset_us == 0 && self.rate_ppm == 0 {
             return us;
         }
-        let drift = (i128::from(us) * i128::from(self.rate_ppm) / 1_000_000) as i64;
-        us.saturating_add(drift).saturating_add(self.offset_us)
+        let drift = i128::from(us) * i128::from(self.rate_ppm) / 1_000_000;
+        let drift = drift.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64;
+        us.saturating_add(drift).saturating_add(self.offset_us).max(0)
     }
     /// Unix time in milliseconds.
     pub fn now_ms(&self) -> i64 {
@@ -75,10 +77,10 @@ impl Clock {
             std::thread::sleep(time);
         }
     }
-    /// Sets a manual clock, also backwards; false (and nothing happens) on the system clock.
+    /// Sets a manual clock, also backwards, but not before 1970; false (and nothing happens) on the system clock.
     pub fn set_ms(&self, unix_ms: i64) -> bool {
         let Source::Manual(us) = &self.source else { return false };
-        us.store(unix_ms.saturating_mul(1000), Ordering::Release);
+        us.store(unix_ms.max(0).saturating_mul(1000), Ordering::Release);
         true
     }
     /// A manual clock of its own that stands at the same time; the system's clock remains what it is.
@@ -156,5 +158,18 @@ mod tests {
         let fast = clock.skewed(10, 1_000);
         assert_eq!(fast.now_ms(), 1_001_010);
         assert!(!Clock::system().advance(Duration::ZERO));
+    }
+
+    #[test]
+    fn no_clock_shows_a_time_before_1970() {
+        let clock = Clock::manual(-1);
+        assert_eq!(clock.now_us(), 0);
+        assert_eq!(clock.skewed(-5, 0).now_ms(), 0);
+        assert_eq!(clock.skewed(i64::MIN, i64::MIN).now_ms(), 0);
+        assert!(clock.set_ms(i64::MIN));
+        assert_eq!(clock.now_us(), 0);
+        assert!(clock.set_ms(i64::MAX));
+        assert_eq!(clock.skewed(i64::MAX, i64::MAX).now_us(), i64::MAX);
+        assert_eq!(clock.skewed(0, i64::MIN).now_us(), 0);
     }
 }
