@@ -248,7 +248,7 @@ int mk_advance_ms(const mk_engine *engine,
 
 /**
  * Runs a command: `argc` words (the name first) at `argv`, with their lengths at `argvlen`, so that a word may hold any
- * bytes. `argvlen` may be NULL: then each word ends at its NUL. A word of length 0 may be NULL.
+ * bytes, up to 512 MiB. `argvlen` may be NULL: then each word ends at its NUL. A word of length 0 may be NULL.
  *
  * Gives the reply, owned by the caller: `mk_reply_free`. An error of the command or script is a reply too, of type
  * `MK_REPLY_ERROR`. NULL when the call was not made: `mk_last_error` says why, and nothing was changed but after

@@ -309,7 +309,7 @@ pub unsafe extern "C" fn mk_advance_ms(engine: *const mk_engine, ms: i64) -> c_i
 }
 
 /// Runs a command: `argc` words (the name first) at `argv`, with their lengths at `argvlen`, so that a word may hold any
-/// bytes. `argvlen` may be NULL: then each word ends at its NUL. A word of length 0 may be NULL.
+/// bytes, up to 512 MiB. `argvlen` may be NULL: then each word ends at its NUL. A word of length 0 may be NULL.
 ///
 /// Gives the reply, owned by the caller: `mk_reply_free`. An error of the command or script is a reply too, of type
 /// `MK_REPLY_ERROR`. NULL when the call was not made: `mk_last_error` says why, and nothing was changed but after
@@ -358,6 +358,9 @@ const FEW_WORDS: usize = 8;
 /// A client keeps the memory of replies up to this size for the next call.
 const KEPT_BYTES: usize = 1 << 20;
 
+/// The longest word: proto-max-bulk-len, which is what a server reads. More is a length that was never set.
+const MAX_WORD_BYTES: usize = 512 << 20;
+
 /// One word of a call.
 ///
 /// # Safety
@@ -384,10 +387,10 @@ unsafe fn word<'a>(
     if start.is_null() {
         return Err(Fault::null(&format!("argv[{index}]")));
     }
-    if isize::try_from(len).is_err() {
-        return Err(Fault(MK_ERR_USAGE, format!("argvlen[{index}] is {len}; no word is that long")));
+    if len > MAX_WORD_BYTES {
+        return Err(Fault(MK_ERR_USAGE, format!("argvlen[{index}] is {len}; a word has at most {MAX_WORD_BYTES} bytes")));
     }
-    // SAFETY: the caller says that `len` bytes can be read there, and `len` is a length that can exist.
+    // SAFETY: the caller says that `len` bytes can be read there, and `len` is far below `isize::MAX`.
     Ok(unsafe { std::slice::from_raw_parts(start.cast(), len) })
 }
 
