@@ -283,3 +283,42 @@ fn functions_of_the_host_run_inside_scripts() {
     assert_eq!(format!("{seen:?}"), "nil");
     *slot.lock().expect("no panic") = None;
 }
+
+/// What the host answers becomes a Lua value in the version that the script chose, as what a command answers.
+#[test]
+fn answers_of_the_host_follow_setresp() {
+    let mut client = Engine::builder()
+        .function("pair", |_, answer| {
+            answer.map(1);
+            answer.bulk(b"a");
+            answer.double(1.5);
+            Ok(())
+        })
+        .expect("a free name")
+        .build()
+        .client();
+    assert_eq!(eval(&mut client, "return pair()"), r#"["a", "1.5"]"#);
+    assert_eq!(eval(&mut client, "redis.setresp(3) return tostring(pair().map.a.double)"), r#""1.5""#);
+}
+
+/// However deep a value of the host is nested, a script gets it or an error.
+#[test]
+fn a_deep_answer_of_the_host_is_an_error() {
+    for (depth, expected) in
+        [(200, ":1"), (100_000, "-ERR reply is nested too deep script: c7cafac600b479593dc8153b1d2134b0667fa1cd, on @user_script:1.")]
+    {
+        let mut client = Engine::builder()
+            .function("deep", move |_, answer| {
+                (0..depth).for_each(|_| answer.array(1));
+                answer.int(1);
+                Ok(())
+            })
+            .expect("a free name")
+            .build()
+            .client();
+        let script = "local t = deep() while type(t) == 'table' do t = t[1] end return t";
+        let mut reply = Reply::new();
+        client.call_into(["EVAL", script, "0"], &mut reply).expect("the engine runs");
+        assert_eq!(format!("{reply:?}"), expected);
+    }
+}

@@ -189,7 +189,8 @@ impl Call<'_> {
     pub(super) fn push_answer(self) {
         // SAFETY: as in `run`: the answer is not changed while Lua takes its values.
         let answer = unsafe { &*&raw const (*self.host).run.answer };
-        convert::push_reply(self.stack, answer.view(), Resp::V2);
+        let resp = self.state(|state| state.sessions.get(SCRIPT_SESSION).resp).unwrap_or(Resp::V2);
+        convert::push_reply(self.stack, answer.view(), resp);
     }
 
     /// Goes on as one of Lua's own functions, with the same arguments. May jump.

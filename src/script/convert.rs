@@ -45,12 +45,17 @@ pub(super) fn push_reply(stack: Stack<'_>, reply: ReplyRef<'_>, resp: Resp) -> b
     false
 }
 
-/// The error table of `redis.pcall`: it has a code, and says that the error was counted already.
+/// The error table of `redis.pcall`: it has a code, and says that the error was counted already. What never became
+/// a command was not counted.
 fn push_command_error(stack: Stack<'_>, text: &[u8]) {
     stack.new_table(0, 1);
     stack.copy(Stack::upvalue(ERR));
     push_coded(stack, text);
     stack.raw_set(-3);
+    let uncounted = [Failure::CALL_WITHOUT_ARGUMENTS, Failure::CALL_ARGUMENT_TYPE];
+    if uncounted.iter().any(|failure| matches!(failure, Failure::Text(known) if known.as_bytes() == text)) {
+        return;
+    }
     stack.copy(Stack::upvalue(IGNORE));
     stack.push_bool(true);
     stack.raw_set(-3);
@@ -94,12 +99,24 @@ fn trim_line_ends(text: &[u8]) -> &[u8] {
     &text[first..=last]
 }
 
+/// How much a reply may keep on the stack while its elements are pushed: far above what any command nests, and
+/// small enough for the native stack too.
+const MAX_NESTED: i32 = 1000;
+
+/// Room for one more element with what it opens. Raises the error of a reply that is nested too deep. May jump.
+fn make_room(stack: Stack<'_>) {
+    if stack.top() > MAX_NESTED || !stack.reserve(8) {
+        stack.push_bytes(b"reply is nested too deep");
+        stack.raise();
+    }
+}
+
 fn push_array(stack: Stack<'_>, items: Items<'_>, resp: Resp) {
     let count = i32::try_from(items.len()).unwrap_or(i32::MAX);
     // A null leaves a hole in RESP3; then the table grows as the server's does, so that `#` finds the same border.
     stack.new_table(if resp == Resp::V2 { count } else { 0 }, 0);
     for (item, index) in items.zip(1..) {
-        stack.reserve(4);
+        make_room(stack);
         push_reply(stack, item, resp);
         stack.raw_set_index(-2, index);
     }
@@ -135,7 +152,7 @@ fn push_wrapped(stack: Stack<'_>, name: &[u8], push: impl FnOnce(Stack<'_>)) {
 fn push_pairs(stack: Stack<'_>, mut items: Items<'_>) {
     stack.new_table(0, 0);
     while let (Some(key), Some(value)) = (items.next(), items.next()) {
-        stack.reserve(6);
+        make_room(stack);
         push_reply(stack, key, Resp::V3);
         push_reply(stack, value, Resp::V3);
         stack.raw_set(-3);
@@ -145,7 +162,7 @@ fn push_pairs(stack: Stack<'_>, mut items: Items<'_>) {
 fn push_members(stack: Stack<'_>, items: Items<'_>) {
     stack.new_table(0, 0);
     for member in items {
-        stack.reserve(6);
+        make_room(stack);
         push_reply(stack, member, Resp::V3);
         stack.push_bool(true);
         stack.raw_set(-3);
