@@ -304,9 +304,13 @@ fn answers_of_the_host_follow_setresp() {
 /// However deep a value of the host is nested, a script gets it or an error.
 #[test]
 fn a_deep_answer_of_the_host_is_an_error() {
-    for (depth, expected) in
-        [(200, ":1"), (100_000, "-ERR reply is nested too deep script: c7cafac600b479593dc8153b1d2134b0667fa1cd, on @user_script:1.")]
-    {
+    for (depth, expected) in [
+        (200, ":1"),
+        (
+            100_000,
+            "-ERR reply is nested too deep script: c7cafac600b479593dc8153b1d2134b0667fa1cd, on @user_script:1.",
+        ),
+    ] {
         let mut client = Engine::builder()
             .function("deep", move |_, answer| {
                 (0..depth).for_each(|_| answer.array(1));

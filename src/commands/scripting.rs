@@ -1,7 +1,7 @@
 //! EVAL and its variants, SCRIPT. Handlers check arguments and say what the VM has to do; running Lua is above.
 
 use crate::command::spec::*;
-use crate::command::{Argv, Ctx, Flow, Source, VmCall};
+use crate::command::{Argv, Ctx, Flow, Origin, Source, VmCall};
 use crate::error::Failure;
 use crate::reply::Reply;
 use crate::util::num::parse_i64;
@@ -213,7 +213,10 @@ fn script_kill(_: &mut Ctx<'_>, _: Argv<'_>, _: &mut Reply) -> Result<Flow, Fail
 }
 
 /// There is no debugger: only turning it off succeeds.
-fn script_debug(_: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
+fn script_debug(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
+    if cx.origin == Origin::Exec {
+        return Err(Failure::DEBUG_IN_PIPELINE);
+    }
     if argv[2].eq_ignore_ascii_case(b"no") {
         out.ok();
         return Ok(Flow::Done);

@@ -13,6 +13,8 @@ texts! {
     NOT_BUSY = "NOTBUSY No scripts in execution right now.";
     /// SCRIPT DEBUG YES and SYNC.
     NO_DEBUGGER = "ERR SCRIPT DEBUG is not supported: there is no script debugger";
+    /// SCRIPT DEBUG in a transaction.
+    DEBUG_IN_PIPELINE = "ERR SCRIPT DEBUG must be called outside a pipeline";
     /// SCRIPT DEBUG with another word.
     DEBUG_MODE = "ERR Use SCRIPT DEBUG YES/SYNC/NO";
     /// A script calls a command that does not exist.

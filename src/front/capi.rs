@@ -388,7 +388,10 @@ unsafe fn word<'a>(
         return Err(Fault::null(&format!("argv[{index}]")));
     }
     if len > MAX_WORD_BYTES {
-        return Err(Fault(MK_ERR_USAGE, format!("argvlen[{index}] is {len}; a word has at most {MAX_WORD_BYTES} bytes")));
+        return Err(Fault(
+            MK_ERR_USAGE,
+            format!("argvlen[{index}] is {len}; a word has at most {MAX_WORD_BYTES} bytes"),
+        ));
     }
     // SAFETY: the caller says that `len` bytes can be read there, and `len` is far below `isize::MAX`.
     Ok(unsafe { std::slice::from_raw_parts(start.cast(), len) })
