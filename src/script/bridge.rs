@@ -188,7 +188,7 @@ impl Call<'_> {
     /// Pushes the run's `answer`. May jump.
     pub(super) fn push_answer(self) {
         // SAFETY: as in `run`: the answer is not changed while Lua takes its values.
-        let answer = unsafe { &*&raw const (*self.host).run.answer };
+        let answer = unsafe { &(*self.host).run.answer };
         let resp = self.state(|state| state.sessions.get(SCRIPT_SESSION).resp).unwrap_or(Resp::V2);
         convert::push_reply(self.stack, answer.view(), resp);
     }
