@@ -5,6 +5,7 @@
 #![allow(unsafe_code)]
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::mem::MaybeUninit;
 use std::ptr::{NonNull, null_mut};
 
 /// Blocks up to this size are rounded up to a multiple of 16.
@@ -42,7 +43,7 @@ struct Large {
 
 /// The first chunk as it was when the interpreter was new.
 struct Image {
-    bytes: Box<[u8]>,
+    bytes: Box<[MaybeUninit<u8>]>,
     free: [*mut u8; CLASSES],
     used: usize,
 }
@@ -159,8 +160,10 @@ impl Arena {
             return false;
         }
         let length = CHUNK - self.left;
-        // SAFETY: the first `length` bytes of the chunk were handed out; `add_chunk` zeroed all of it.
-        let bytes = unsafe { std::slice::from_raw_parts(chunk.as_ptr(), length) }.into();
+        let mut bytes = Box::new_uninit_slice(length);
+        // SAFETY: the chunk is at least that long, and the box a place of its own. What Lua has not written is
+        // copied as it is: never looked at.
+        unsafe { bytes.as_mut_ptr().copy_from_nonoverlapping(chunk.as_ptr().cast(), length) };
         self.image = Some(Image { bytes, free: self.free, used: self.used });
         true
     }
@@ -179,7 +182,7 @@ impl Arena {
         let first = self.chunks[0].as_ptr();
         // SAFETY: the first chunk is CHUNK bytes long, and the image was cut from it.
         unsafe {
-            first.copy_from_nonoverlapping(image.bytes.as_ptr(), length);
+            first.copy_from_nonoverlapping(image.bytes.as_ptr().cast(), length);
             self.next = first.add(length);
         }
         self.left = CHUNK - length;
@@ -195,7 +198,7 @@ impl Arena {
             return false;
         }
         // SAFETY: the layout is not empty.
-        let chunk = unsafe { std::alloc::alloc_zeroed(chunk_layout()) };
+        let chunk = unsafe { alloc(chunk_layout()) };
         let Some(start) = NonNull::new(chunk) else { return false };
         self.chunks.push(start);
         self.next = chunk;
@@ -361,7 +364,7 @@ impl Drop for Arena {
 
 fn chunk_layout() -> Layout {
     const { assert!(CHUNK.is_multiple_of(4096)) };
-    Layout::from_size_align(CHUNK, 4096).expect("a constant layout")
+    Layout::from_size_align(CHUNK, 16).expect("a constant layout")
 }
 
 fn large_layout(size: usize) -> Option<Layout> {
