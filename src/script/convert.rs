@@ -93,10 +93,18 @@ pub(super) fn push_error_table(stack: Stack<'_>, text: &[u8]) {
 }
 
 fn trim_line_ends(text: &[u8]) -> &[u8] {
-    let is_text = |byte: &u8| !matches!(byte, b'\r' | b'\n');
-    let Some(first) = text.iter().position(is_text) else { return &[] };
-    let last = text.iter().rposition(is_text).unwrap_or(first);
-    &text[first..=last]
+    let first = text.iter().position(|byte| !is_line_end(byte)).unwrap_or(text.len());
+    trim_last_line_ends(&text[first..])
+}
+
+/// Of an error that goes out only the end is trimmed: the server trims it with the `-` before it.
+fn trim_last_line_ends(text: &[u8]) -> &[u8] {
+    let end = text.iter().rposition(|byte| !is_line_end(byte)).map_or(0, |last| last + 1);
+    &text[..end]
+}
+
+fn is_line_end(byte: &u8) -> bool {
+    matches!(byte, b'\r' | b'\n')
 }
 
 /// How much a reply may keep on the stack while its elements are pushed: far above what any command nests, and
@@ -237,7 +245,7 @@ impl Writer<'_> {
             self.push_field(stack, field);
             let kind = stack.kind(-1);
             match (field, kind) {
-                (0, Kind::String) => self.out.error_text(trim_line_ends(before_nul(text(stack)))),
+                (0, Kind::String) => self.out.error_text(trim_last_line_ends(before_nul(text(stack)))),
                 (1, Kind::String) => self.out.status_bytes(before_nul(text(stack))),
                 (2, Kind::Number) => self.out.double(stack.number(-1).unwrap_or_default()),
                 (3, Kind::String) => self.out.big_number(text(stack)),
