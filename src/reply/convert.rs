@@ -8,7 +8,7 @@ use crate::util::num::NumBuf;
 /// A type that can be read from a reply.
 ///
 /// Nulls are read by `Option`, integers and integer texts by the integer types, status and bulk by `String` and
-/// `Vec<u8>`, aggregates by `Vec`, sets, maps and tuples, errors among the elements by `Result<_, Error>`.
+/// `Vec<u8>`, aggregates by `Vec`, sets, maps and tuples, errors among the elements by `Result<_, Error>`, anything by `Reply`.
 /// A `Vec` of pairs and a map take a map, a flat list of keys and values in turn, and a list of lists of two.
 ///
 /// ```
@@ -193,6 +193,18 @@ impl<T: FromReply> FromReply for Option<T> {
             ReplyRef::Nil | ReplyRef::NilArray => Ok(None),
             other => T::from_reply(other).map(Some),
         }
+    }
+}
+
+/// The whole value as it is. Errors among its elements stay in it; an error itself comes back as an error.
+impl FromReply for Reply {
+    fn from_reply(value: ReplyRef<'_>) -> Result<Self, Error> {
+        if let ReplyRef::Error(text) = value {
+            return Err(Error::reply(text));
+        }
+        let mut copy = Reply::new();
+        copy.value(value);
+        Ok(copy)
     }
 }
 

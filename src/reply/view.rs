@@ -62,6 +62,38 @@ impl Reply {
             None => ReplyRef::Nil,
         }
     }
+    /// Writes a value of another reply, with its elements.
+    pub fn value(&mut self, value: ReplyRef<'_>) {
+        let items = match value {
+            ReplyRef::Int(n) => return self.int(n),
+            ReplyRef::Bulk(bytes) => return self.bulk(bytes),
+            ReplyRef::Status(text) => return self.status_bytes(text),
+            ReplyRef::Error(text) => return self.error_text(text),
+            ReplyRef::Nil => return self.nil(),
+            ReplyRef::NilArray => return self.nil_array(),
+            ReplyRef::Double(x) => return self.double(x),
+            ReplyRef::Bool(b) => return self.boolean(b),
+            ReplyRef::BigNumber(digits) => return self.big_number(digits),
+            ReplyRef::Verbatim(format, text) => return self.verbatim(format, text),
+            ReplyRef::Array(items) => {
+                self.array(items.len());
+                items
+            }
+            ReplyRef::Map(items) => {
+                self.map(items.len() / 2);
+                items
+            }
+            ReplyRef::Set(items) => {
+                self.set(items.len());
+                items
+            }
+            ReplyRef::Push(items) => {
+                self.push(items.len());
+                items
+            }
+        };
+        items.for_each(|item| self.value(item));
+    }
     /// True when the first value is an error.
     pub fn is_error(&self) -> bool {
         self.ops.first().is_some_and(|op| op.kind == Kind::Error)
