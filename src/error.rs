@@ -173,9 +173,19 @@ fn c_str(bytes: &[u8]) -> &[u8] {
 /// The one error of the Rust API.
 ///
 /// Opaque; ask it with the predicates. An error reply of a command arrives here with its whole text.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error(transparent)]
 pub struct Error(Box<Kind>);
+
+/// What `unwrap` shows: the kind, and its text as text.
+impl std::fmt::Debug for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &*self.0 {
+            Kind::Reply(text) => f.debug_tuple("Reply").field(&String::from_utf8_lossy(text)).finish(),
+            other => other.fmt(f),
+        }
+    }
+}
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 enum Kind {
@@ -187,7 +197,9 @@ enum Kind {
         "the engine is poisoned: a panic left a unit of work unfinished; build a new engine or restore a snapshot"
     )]
     Poisoned,
-    #[error("the command would block; advance the clock, use start(), or turn auto_advance on")]
+    #[error(
+        "the command would wait, and only its caller could end that: by another call, or by advancing the clock"
+    )]
     WouldBlock,
     #[error("the connection is lost: the engine was told to lose requests or replies; heal() ends it")]
     ConnectionLost,

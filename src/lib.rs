@@ -14,8 +14,9 @@ pub mod store;
 pub mod util;
 pub mod value;
 
+pub use command::TracedCall;
 pub use commands::table as commands;
-pub use engine::{Builder, Client, Engine, Invocation, Journal, Loss, Script, Snapshot};
+pub use engine::{Builder, Client, Engine, Invocation, Journal, Loss, Script, Snapshot, ToArg};
 pub use error::{Error, Failure};
 pub use reply::{FromReply, Reply, ReplyRef};
 pub use script::{Control, HostFunction, Limits};

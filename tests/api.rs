@@ -2,7 +2,7 @@
 //! typed replies. What a client reads is in the corpus.
 
 use moonkeep::reply::resp::encode;
-use moonkeep::{Client, Clock, Engine, Error, Journal, Reply};
+use moonkeep::{Client, Clock, Engine, Error, Journal, Reply, Script};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
@@ -452,4 +452,50 @@ fn an_empty_call_is_a_usage_error() {
     let error = client.call(nothing).expect_err("no words");
     assert!(error.is_usage());
     assert_eq!(error.to_string(), "a call needs at least the name of a command");
+}
+
+#[test]
+fn what_unwrap_and_assert_show_can_be_read() {
+    let engine = Engine::new();
+    let mut client = engine.client();
+    let journal = engine.subscribe_journal().expect("a journal");
+    let before = engine.snapshot().expect("a snapshot");
+    let error = client.call(["LPUSH", "l"]).expect_err("too few words");
+    assert_eq!(format!("{error:?}"), "Reply(\"ERR wrong number of arguments for 'lpush' command\")");
+    client.call(["SELECT", "3"]).expect("SELECT answers");
+    client.call(["SET", "k", "two words"]).expect("SET answers");
+    let entries = journal.take().expect("entries");
+    let lines: Vec<String> = entries.iter().map(ToString::to_string).collect();
+    assert_eq!(lines, ["SET k \"two words\" (db 3)"]);
+    assert!(format!("{entries:?}").ends_with("targets: All, argv: SET k \"two words\" }]"), "{entries:?}");
+    let changes = before.diff(&engine.snapshot().expect("a snapshot"));
+    assert_eq!(format!("{changes:?}"), format!("[Change({:?})]", changes[0].to_string()));
+    let script = Script::new("return redis.call('GET', KEYS[1])");
+    let (_, calls) = script.key("k").trace(&mut client).expect("a trace");
+    assert_eq!(format!("{calls:?}"), "[TracedCall { argv: GET k, reply: \"two words\" }]");
+    let shown = format!("{:?}", script.key("k").arg(1.5));
+    assert!(shown.ends_with(", keys: k, args: 1.5 }"), "{shown}");
+}
+
+#[test]
+fn a_reply_can_be_kept_whole() {
+    let mut client = Engine::new().client();
+    client.call(["HELLO", "3"]).expect("HELLO answers");
+    let source = "redis.setresp(3) return {1, 'a', {map = {k = {double = 1.5}}}, {set = {x = true}}, false, true, {ok = 'OK'}, {}}";
+    let all = ["EVAL", source, "0"];
+    let whole: Reply = client.query(all).expect("a reply");
+    assert_eq!(whole, client.call(all).expect("a reply"));
+    let pair = client.query::<(Reply, Reply), _>(["EVAL", "return {{1, 2}, {err = 'BAD'}}", "0"]);
+    assert_eq!(pair.expect_err("an error among the elements").code(), Some("BAD"));
+}
+
+#[test]
+fn no_words_are_refused_by_each_way_to_call() {
+    let mut client = Engine::new().client();
+    let none: [&str; 0] = [];
+    let refused = client.call(none).expect_err("no words");
+    assert!(refused.is_usage());
+    assert_eq!(client.call_into(none, &mut Reply::new()), Err(refused.clone()));
+    assert_eq!(client.trace(none), Err(refused));
+    assert_eq!(client.query::<String, _>(["PING"]), Ok("PONG".into()));
 }

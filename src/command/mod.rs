@@ -15,6 +15,7 @@ pub mod usage;
 use crate::error::Failure;
 use crate::reply::{Reply, Resp};
 use crate::store::{Db, Edit, Entry, Event, Expiry, SessionId, Store};
+use crate::util::words::join_words;
 use crate::value::Value;
 use config::Config;
 use scripts::Scripts;
@@ -158,12 +159,29 @@ impl State {
 }
 
 /// One `redis.call` or `redis.pcall` of a script.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct TracedCall {
     /// The command.
     pub argv: Vec<Vec<u8>>,
     /// What it answered; errors too.
     pub reply: Reply,
+}
+
+/// As in `INCR n -> (integer) 1`.
+impl std::fmt::Display for TracedCall {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} -> {}", join_words(&self.argv), self.reply)
+    }
+}
+
+impl std::fmt::Debug for TracedCall {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let argv = join_words(&self.argv);
+        f.debug_struct("TracedCall")
+            .field("argv", &format_args!("{argv}"))
+            .field("reply", &self.reply)
+            .finish()
+    }
 }
 
 /// What a handler works with.

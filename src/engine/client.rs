@@ -75,9 +75,7 @@ impl Client {
     /// One call: takes the lock, runs one unit of work, leaves the reply in `out`.
     pub(crate) fn submit(&mut self, argv: &[&[u8]], out: &mut Reply) -> Result<(), Error> {
         out.clear();
-        if argv.is_empty() {
-            return Err(Error::usage("a call needs at least the name of a command"));
-        }
+        has_a_name(argv)?;
         self.shared.lock()?.lossy_unit(self.id, argv, out)
     }
     pub(super) fn submit_traced(
@@ -85,12 +83,20 @@ impl Client {
         argv: &[&[u8]],
         out: &mut Reply,
     ) -> Result<Vec<TracedCall>, Error> {
+        has_a_name(argv)?;
         let mut core = self.shared.lock()?;
         core.state.trace = Some(Vec::new());
         let result = core.lossy_unit(self.id, argv, out);
         let calls = core.state.trace.take().unwrap_or_default();
         result.map(|()| calls)
     }
+}
+
+fn has_a_name(argv: &[&[u8]]) -> Result<(), Error> {
+    if argv.is_empty() {
+        return Err(Error::usage("a call needs at least the name of a command"));
+    }
+    Ok(())
 }
 
 impl Drop for Client {

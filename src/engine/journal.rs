@@ -34,8 +34,7 @@ impl Engine {
     /// let engine = moonkeep::Engine::new();
     /// let journal = engine.subscribe_journal()?;
     /// engine.client().call(["SET", "lock", "me", "NX", "PX", "1500"])?;
-    /// let words = &journal.take()?[0].argv;
-    /// assert_eq!(words.join(&b' '), b"SET lock me PXAT 1704067201500");
+    /// assert_eq!(journal.take()?[0].to_string(), "SET lock me PXAT 1704067201500");
     /// # Ok::<(), moonkeep::Error>(())
     /// ```
     ///

@@ -14,7 +14,7 @@ pub use builder::Builder;
 pub use client::Client;
 pub use faults::Loss;
 pub use journal::Journal;
-pub use script::{Invocation, Script};
+pub use script::{Invocation, Script, ToArg};
 pub use state::Snapshot;
 
 use crate::command::session::Replies;

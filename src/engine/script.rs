@@ -2,9 +2,13 @@
 //! it yet, the text.
 
 use super::Client;
+use crate::command::TracedCall;
 use crate::error::Error;
 use crate::reply::{FromReply, Reply};
 use crate::util::sha1::sha1_hex;
+use crate::util::words::join_words;
+use std::borrow::Cow;
+use std::fmt;
 
 /// A Lua script, ready to be run any number of times.
 ///
@@ -16,21 +20,38 @@ use crate::util::sha1::sha1_hex;
 /// assert_eq!(script.key("n").arg(-2).run::<i64>(&mut client)?, 3);
 /// # Ok::<(), moonkeep::Error>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Script {
     source: Vec<u8>,
     sha: [u8; 40],
 }
 
 /// A script with its keys and arguments.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Invocation<'a> {
     script: &'a Script,
     keys: Vec<Vec<u8>>,
     args: Vec<Vec<u8>>,
 }
 
-/// What may stand as a key or an argument: bytes, text, or an integer as its decimal text.
+impl fmt::Debug for Script {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let source = String::from_utf8_lossy(&self.source);
+        f.debug_struct("Script").field("sha", &self.sha()).field("source", &source).finish()
+    }
+}
+
+impl fmt::Debug for Invocation<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Invocation")
+            .field("sha", &self.script.sha())
+            .field("keys", &format_args!("{}", join_words(&self.keys)))
+            .field("args", &format_args!("{}", join_words(&self.args)))
+            .finish()
+    }
+}
+
+/// What may stand as a key or an argument: bytes, text, or a number as its decimal text.
 pub trait ToArg {
     /// The bytes a script sees.
     fn to_arg(&self) -> Vec<u8>;
@@ -43,8 +64,13 @@ macro_rules! display_args {
     ($($ty:ty),*) => {$(impl ToArg for $ty { fn to_arg(&self) -> Vec<u8> { self.to_string().into_bytes() } })*};
 }
 text_args!(str, String, [u8], Vec<u8>);
-display_args!(i32, i64, u32, u64, usize);
+display_args!(i8, i16, i32, i64, i128, isize, u8, u16, u32, u64, u128, usize, f32, f64);
 impl<T: ToArg + ?Sized> ToArg for &T {
+    fn to_arg(&self) -> Vec<u8> {
+        (**self).to_arg()
+    }
+}
+impl<T: ToArg + ToOwned + ?Sized> ToArg for Cow<'_, T> {
     fn to_arg(&self) -> Vec<u8> {
         (**self).to_arg()
     }
@@ -97,7 +123,30 @@ impl Invocation<'_> {
         self.args.push(arg.to_arg());
         self
     }
+    /// Adds keys, in order.
+    ///
+    /// ```
+    /// let script = moonkeep::Script::new("return #KEYS * 10 + #ARGV");
+    /// let mut client = moonkeep::Engine::new().client();
+    /// assert_eq!(script.call().keys(["a", "b"]).args(1..=3).run::<i64>(&mut client)?, 23);
+    /// # Ok::<(), moonkeep::Error>(())
+    /// ```
+    #[must_use]
+    pub fn keys<T: ToArg>(mut self, keys: impl IntoIterator<Item = T>) -> Self {
+        self.keys.extend(keys.into_iter().map(|key| key.to_arg()));
+        self
+    }
+    /// Adds arguments, in order.
+    #[must_use]
+    pub fn args<T: ToArg>(mut self, args: impl IntoIterator<Item = T>) -> Self {
+        self.args.extend(args.into_iter().map(|arg| arg.to_arg()));
+        self
+    }
     /// Runs the script and reads its reply as `T`.
+    ///
+    /// Two calls when the engine does not know the script yet: EVALSHA, then EVAL. Where a call is queued or its reply
+    /// lost (MULTI, [`Engine::lose`](super::Engine::lose)), nothing tells that EVAL is needed: run it once before, or
+    /// send `SCRIPT LOAD`.
     ///
     /// # Errors
     /// The script's error reply; a reply that is no `T`; what [`Client::call`] refuses.
@@ -117,7 +166,22 @@ impl Invocation<'_> {
         }
         Ok(())
     }
-    fn words<'a>(&'a self, command: &'a [u8], script: &'a [u8]) -> Vec<std::borrow::Cow<'a, [u8]>> {
+    /// Runs the script and gives its reply with every `redis.call` and `redis.pcall` it made, as [`Client::trace`] does.
+    ///
+    /// ```
+    /// let script = moonkeep::Script::new("return redis.call('INCRBY', KEYS[1], ARGV[1])");
+    /// let (reply, calls) = script.key("n").arg(5).trace(&mut moonkeep::Engine::new().client())?;
+    /// assert_eq!(reply.get::<i64>()?, 5);
+    /// assert_eq!(calls[0].to_string(), "INCRBY n 5 -> (integer) 5");
+    /// # Ok::<(), moonkeep::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What [`Client::trace`] refuses.
+    pub fn trace(&self, client: &mut Client) -> Result<(Reply, Vec<TracedCall>), Error> {
+        client.trace(self.words(b"EVAL", &self.script.source))
+    }
+    fn words<'a>(&'a self, command: &'a [u8], script: &'a [u8]) -> Vec<Cow<'a, [u8]>> {
         let count = self.keys.len().to_string().into_bytes();
         let mut words = vec![command.into(), script.into(), count.into()];
         words.extend(self.keys.iter().chain(&self.args).map(|word| word.as_slice().into()));

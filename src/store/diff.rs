@@ -7,7 +7,7 @@ use crate::value::preview::quoted;
 use std::fmt;
 
 /// A key that differs.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Change {
     /// Its database.
     pub db: Db,
@@ -58,6 +58,13 @@ impl fmt::Display for Held {
 }
 
 /// One line: `+ key type value` for an added key, `-` for a removed one, `~` with both sides for a changed one.
+/// Its line in quotes.
+impl fmt::Debug for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Change").field(&self.to_string()).finish()
+    }
+}
+
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = match (&self.before, &self.after) {

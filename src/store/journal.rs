@@ -3,7 +3,9 @@
 //! is more than one. What readers hold outside the engine is in `engine::journal`.
 
 use super::Db;
+use crate::util::words::join_words;
 use std::collections::VecDeque;
+use std::fmt;
 use std::sync::{Arc, Weak};
 
 /// Where a script lets its writes go (`redis.set_repl`); a replay takes all.
@@ -21,7 +23,7 @@ pub enum Targets {
 }
 
 /// One propagated command.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct JournalEntry {
     /// The database it acts on.
     pub db: Db,
@@ -42,6 +44,26 @@ impl JournalEntry {
     }
     fn bracket(&self, name: &[u8]) -> JournalEntry {
         JournalEntry { argv: vec![name.to_vec()], targets: Targets::All, ..*self }
+    }
+}
+
+/// The command as a line, and its database when it is not 0: `SET k "two words" (db 3)`.
+impl fmt::Display for JournalEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&join_words(&self.argv))?;
+        if self.db == 0 { Ok(()) } else { write!(f, " (db {})", self.db) }
+    }
+}
+
+impl fmt::Debug for JournalEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JournalEntry")
+            .field("db", &self.db)
+            .field("now_ms", &self.now_ms)
+            .field("unit", &self.unit)
+            .field("targets", &self.targets)
+            .field("argv", &format_args!("{}", join_words(&self.argv)))
+            .finish()
     }
 }
 

@@ -97,6 +97,12 @@ pub fn quote_word(word: &[u8]) -> String {
     quote(word)
 }
 
+/// Words as a line that [`split_words`] takes apart again.
+pub fn join_words(words: &[Vec<u8>]) -> String {
+    let words: Vec<String> = words.iter().map(|word| quote_word(word)).collect();
+    words.join(" ")
+}
+
 /// Bytes in double quotes as redis-cli shows them.
 pub fn quote(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len() + 2);
