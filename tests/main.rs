@@ -5,6 +5,8 @@ mod api;
 mod boundaries;
 #[cfg(feature = "capi")]
 mod capi;
+#[cfg(feature = "cli")]
+mod cli;
 mod corpus;
 mod dependencies;
 mod determinism;

@@ -2,19 +2,20 @@
 //! empty keyspace in this process, and shows what it changed.
 
 use lexopt::prelude::*;
-use moonkeep::util::words::{quote_word, split_words};
+use moonkeep::util::words::split_words;
 use moonkeep::{Client, Clock, Engine, Reply};
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::str::FromStr;
 
 const HELP: &str = "\
 moonkeep: Redis commands and Lua scripts in process, on a clock that you hold
 
 Usage:
   moonkeep eval [OPTIONS] SCRIPT [KEY...] , [ARG...]
-  moonkeep help | --help
+  moonkeep help [eval] | --help
   moonkeep version | --version
 
 `moonkeep eval --help` tells more.
@@ -70,14 +71,20 @@ fn run() -> Result<ExitCode, Refusal> {
         Some(Long("version") | Short('V')) => print(version().as_bytes()),
         Some(Value(word)) => match word.to_str() {
             Some("eval") => return eval(&mut parser),
-            Some("help") => print(HELP.as_bytes()),
+            Some("help") => match parser.next()? {
+                Some(Value(word)) if word == "eval" => print(EVAL_HELP.as_bytes()),
+                _ => print(HELP.as_bytes()),
+            },
             Some("version") => print(version().as_bytes()),
             _ => {
                 let word = word.to_string_lossy();
                 return Err(Refusal(format!("there is no command {word:?}; `moonkeep help` lists them")));
             }
         },
-        Some(other) => return Err(other.unexpected().into()),
+        Some(Long("eval")) => {
+            return Err(Refusal("it is `moonkeep eval SCRIPT ...`, without the dashes of redis-cli".into()));
+        }
+        Some(other) => return Err(Refusal(format!("{}; see `moonkeep help`", other.unexpected()))),
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -95,6 +102,8 @@ struct Eval {
     raw: bool,
     script: PathBuf,
     keys: Vec<Vec<u8>>,
+    /// Whether a comma of its own ended the keys.
+    comma: bool,
     args: Vec<Vec<u8>>,
 }
 
@@ -110,6 +119,8 @@ fn eval(parser: &mut lexopt::Parser) -> Result<ExitCode, Refusal> {
     let mut client = engine.try_client()?;
     prepare(&mut client, &told.first)?;
     let journal = engine.subscribe_journal()?;
+    let slip = slip(&told);
+    let all_are_keys = !told.comma && !told.keys.is_empty();
     let count = told.keys.len().to_string().into_bytes();
     let mut argv = vec![b"EVAL".to_vec(), source, count];
     argv.extend(told.keys.into_iter().chain(told.args));
@@ -117,9 +128,14 @@ fn eval(parser: &mut lexopt::Parser) -> Result<ExitCode, Refusal> {
     client.call_into(&argv, &mut reply)?;
     show(&reply, told.raw);
     for entry in journal.take()? {
-        let words: Vec<String> = entry.argv.iter().map(|word| quote_word(word)).collect();
-        let db = if entry.db == 0 { String::new() } else { format!(" (db {})", entry.db) };
-        print(format!("changed: {}{db}\n", words.join(" ")).as_bytes());
+        print(format!("changed: {entry}\n").as_bytes());
+    }
+    if let Some(slip) = slip {
+        eprintln!("moonkeep: {slip}");
+    } else if reply.is_error() && all_are_keys {
+        eprintln!(
+            "moonkeep: no comma stands among the words, so all are keys; arguments follow one: KEY , ARG"
+        );
     }
     Ok(if reply.is_error() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
@@ -129,8 +145,8 @@ fn parse_eval(parser: &mut lexopt::Parser) -> Result<Option<Eval>, Refusal> {
     while let Some(arg) = parser.next()? {
         match arg {
             Long("do") => told.first.push(parser.value()?.string()?),
-            Long("now") => told.now_ms = Some(parser.value()?.parse()?),
-            Long("seed") => told.seed = parser.value()?.parse()?,
+            Long("now") => told.now_ms = Some(number(parser, "--now takes Unix milliseconds")?),
+            Long("seed") => told.seed = number(parser, "--seed takes a number from 0 on")?,
             Long("raw") => told.raw = true,
             Long("help") | Short('h') => return Ok(None),
             Value(script) => {
@@ -148,10 +164,36 @@ fn parse_eval(parser: &mut lexopt::Parser) -> Result<Option<Eval>, Refusal> {
     if told.script.as_os_str().is_empty() {
         return Err(Refusal("eval needs the file of a script, see moonkeep eval --help".into()));
     }
-    let mut words = parser.raw_args()?.map(OsString::into_encoded_bytes);
-    told.keys = words.by_ref().take_while(|word| word != b",").collect();
-    told.args = words.collect();
+    let mut words: Vec<Vec<u8>> = parser.raw_args()?.map(OsString::into_encoded_bytes).collect();
+    if let Some(at) = words.iter().position(|word| word == b",") {
+        told.args = words.split_off(at + 1);
+        words.pop();
+        told.comma = true;
+    }
+    told.keys = words;
     Ok(Some(told))
+}
+
+/// The value of an option that takes a number.
+fn number<T: FromStr>(parser: &mut lexopt::Parser, takes: &str) -> Result<T, Refusal> {
+    let word = parser.value()?.to_string_lossy().into_owned();
+    word.parse().map_err(|_| Refusal(format!("{takes}, not {word:?}")))
+}
+
+/// What looks like a slip in the words after SCRIPT. They are run as they stand: a slip is only told.
+fn slip(told: &Eval) -> Option<String> {
+    let words = || told.keys.iter().chain(&told.args);
+    let option = |word: &&Vec<u8>| [&b"--do"[..], b"--now", b"--seed", b"--raw"].contains(&word.as_slice());
+    if let Some(word) = words().find(option) {
+        let word = String::from_utf8_lossy(word);
+        return Some(format!(
+            "{word} stands after SCRIPT and went to the script; options stand before SCRIPT"
+        ));
+    }
+    let touching = |word: &&Vec<u8>| word.starts_with(b",") || word.ends_with(b",");
+    let word = told.keys.iter().filter(|_| !told.comma).find(touching)?;
+    let word = String::from_utf8_lossy(word);
+    Some(format!("the comma of {word:?} belongs to the key; one that ends the keys stands alone: KEY , ARG"))
 }
 
 /// Runs the commands of `--do`; each must succeed.
@@ -160,7 +202,7 @@ fn prepare(client: &mut Client, commands: &[String]) -> Result<(), Refusal> {
         let words = split_words(command.as_bytes())
             .ok_or_else(|| Refusal(format!("--do {command:?}: the quotes are not balanced")))?;
         if words.is_empty() {
-            return Err(Refusal("--do needs a command, as in --do 'SET k v'".into()));
+            return Err(Refusal(format!("--do {command:?}: it needs a command, as in --do 'SET k v'")));
         }
         client.call(&words).map_err(|error| Refusal(format!("--do {command:?}: {error}")))?;
     }
