@@ -1,7 +1,31 @@
-//! moonkeep: an embeddable, Lua-scripted state engine. See README.md and ARCHITECTURE.md.
+//! moonkeep: an embeddable, Lua-scripted state engine with Redis's commands, on a clock that a test holds.
 //!
-//! Layers, lowest first; a module imports only from the layers before it (a test checks it):
-//! util, error, value, store, reply, command, commands, contract, script, engine, patterns, front.
+//! ```
+//! use moonkeep::{Engine, Script};
+//! use std::time::Duration;
+//!
+//! let engine = Engine::new();
+//! let mut client = engine.client();
+//! client.call(["SET", "lease", "me", "PX", "5000"])?;
+//! let left = Script::new("return redis.call('PTTL', KEYS[1])");
+//! assert_eq!(left.key("lease").run::<i64>(&mut client)?, 5000);
+//! engine.advance(Duration::from_millis(5001))?;
+//! assert_eq!(client.query::<Option<String>, _>(["GET", "lease"])?, None);
+//! # Ok::<(), moonkeep::Error>(())
+//! ```
+//!
+//! Where to look:
+//!
+//! - make an engine, choose clock, seed and limits: [`Engine`], [`Builder`], [`Clock`], [`Limits`]
+//! - run commands and read typed replies: [`Client::call`], [`Client::query`], [`Client::call_into`], [`FromReply`]
+//! - run scripts: [`Script`]; give them functions of your own: [`Builder::function`]; stop them: [`Control`]
+//! - move time: [`Engine::advance`], [`Engine::set_time`]
+//! - keep, compare and go back: [`Engine::snapshot`], [`Engine::restore`], [`Engine::fork`], [`Snapshot::diff`]
+//! - see what happened: [`Engine::subscribe_journal`], [`Client::trace`]; let replies be lost: [`Engine::lose`]
+//! - ask an error what it is: [`Error::code`] for an error reply, the predicates of [`Error`] for the rest
+//!
+//! The modules are what the engine is made of. README.md says what runs, docs/RECIPES.md shows longer examples,
+//! ARCHITECTURE.md is the map of the layers.
 
 pub mod command;
 mod commands;
@@ -27,3 +51,8 @@ pub use util::clock::Clock;
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct ReadmeDoctests;
+
+/// The examples of the recipes, run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/RECIPES.md")]
+struct RecipeDoctests;
