@@ -8,7 +8,7 @@ mod measure;
 mod server;
 
 use measure::{cpu_ns, held_bytes, median, per_call, wall_ns};
-use moonkeep::{Client, Engine, Reply};
+use moonkeep::{Client, Engine, Limits, Reply};
 use server::{Connection, Server, command};
 use std::hint::black_box;
 
@@ -44,6 +44,15 @@ fn words(argv: &[Vec<u8>]) -> Vec<&[u8]> {
 
 /// Scripts and keys that the cases use, on both sides.
 fn set_up(client: &mut Client, redis: &mut Connection, sources: &[Vec<u8>]) {
+    set_up_own(client, sources);
+    preparation(sources, |argv| drop(redis.call(argv)));
+}
+
+fn set_up_own(client: &mut Client, sources: &[Vec<u8>]) {
+    preparation(sources, |argv| drop(client.call(argv).expect("set-up")));
+}
+
+fn preparation(sources: &[Vec<u8>], mut run: impl FnMut(&[&[u8]])) {
     let far = b"600000000";
     let mut both: Vec<Vec<&[u8]>> = vec![
         vec![b"SET", STOCK_KEY, b"1000000000"],
@@ -52,8 +61,7 @@ fn set_up(client: &mut Client, redis: &mut Connection, sources: &[Vec<u8>]) {
     ];
     both.extend(sources.iter().map(|source| vec![&b"SCRIPT"[..], b"LOAD", source]));
     for argv in both {
-        client.call(&argv).expect("set-up");
-        redis.call(&argv);
+        run(&argv);
     }
 }
 
@@ -153,6 +161,27 @@ fn scripts_and_commands(server: &Server) {
     row("SET through the API ÷ Redis exec", format!("{:.3}", figures[6].ratio), "0.5", "0.25");
 }
 
+/// The three scripts with instructions counted, to the same without.
+fn budget() {
+    let engines = [Limits::default(), Limits { work: u64::MAX, time_ms: u64::MAX, ..Limits::default() }]
+        .map(|limits| Engine::builder().script_limits(limits).build());
+    let (cases, sources) = cases();
+    let mut out = Reply::new();
+    let mut ratios = Vec::new();
+    for case in &cases[..3] {
+        let argv = words(&case.argv);
+        for _ in 0..ROUNDS {
+            let [on, off] = engines.each_ref().map(|engine| {
+                let mut client = engine.client();
+                set_up_own(&mut client, &sources);
+                per_call(30.0, || client.call_into(&argv, black_box(&mut out)).expect("runs"))
+            });
+            ratios.push(on / off);
+        }
+    }
+    row("instruction budget on, to off", format!("{:.3}", median(ratios)), "1.05", "1.02");
+}
+
 fn creation() {
     let fresh = per_call(40.0, || drop(black_box(Engine::new())));
     row("new engine", format!("{:.3} us", fresh / 1000.0), "2 us", "0.2 us");
@@ -250,6 +279,7 @@ fn main() {
     pin_to_first_processor();
     println!("| figure | measured | must | aim |\n|---|---|---|---|");
     scripts_and_commands(&server);
+    budget();
     creation();
     reset();
     memory(&server);

@@ -326,3 +326,35 @@ fn a_deep_answer_of_the_host_is_an_error() {
         assert_eq!(format!("{reply:?}"), expected);
     }
 }
+
+/// SCRIPT KILL of another client acts while a script runs; not after the script has written.
+#[test]
+fn script_kill_of_another_thread_stops_a_script_that_has_not_written() {
+    let engine = engine(Limits { work: u64::MAX, time_ms: 120_000, ..Limits::default() });
+    let control = engine.script_control();
+    let mut killer = engine.client();
+    assert_eq!(
+        killer.call(["SCRIPT", "KILL"]).unwrap_err().to_string(),
+        "NOTBUSY No scripts in execution right now."
+    );
+    let script = "local f=function() while true do redis.call('PING') end end while true do pcall(f) end";
+    let run = |script: &'static str| {
+        let mut client = engine.client();
+        std::thread::spawn(move || eval(&mut client, script))
+    };
+    let running = run(script);
+    while !control.is_running() {
+        std::thread::yield_now();
+    }
+    assert_eq!(killer.query::<String, _>(["script", "kill"]), Ok("OK".into()));
+    let killed = running.join().expect("no panic");
+    assert!(killed.starts_with("-ERR Script killed by user with SCRIPT KILL... script: "), "{killed}");
+    let running = run("redis.call('SET','w','1') while redis.call('INCR','n') < 300000 do end return 1");
+    while !control.has_written() {
+        std::thread::yield_now();
+    }
+    let refused = killer.call(["SCRIPT", "KILL"]).unwrap_err();
+    assert!(matches!(refused.code(), Some("UNKILLABLE" | "NOTBUSY")), "{refused}");
+    assert_eq!(running.join().expect("no panic"), ":1");
+    assert_eq!(killer.query::<i64, _>(["GET", "w"]), Ok(1));
+}

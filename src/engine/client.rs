@@ -76,6 +76,9 @@ impl Client {
     pub(crate) fn submit(&mut self, argv: &[&[u8]], out: &mut Reply) -> Result<(), Error> {
         out.clear();
         has_a_name(argv)?;
+        if self.shared.answers_beside_the_lock(argv, out) {
+            return Ok(());
+        }
         self.shared.lock()?.lossy_unit(self.id, argv, out)
     }
     pub(super) fn submit_traced(

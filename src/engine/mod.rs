@@ -2,6 +2,7 @@
 //! `client` is what callers hold, `exec` runs transactions, `builder` makes engines. Commands are in `commands`.
 
 mod builder;
+mod busy;
 mod client;
 mod exec;
 mod faults;

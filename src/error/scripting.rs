@@ -47,6 +47,8 @@ texts! {
     OUT_OF_WORK = "ERR Script stopped: it used up its work budget";
     /// The time limit is over.
     OUT_OF_TIME = "ERR Script stopped: it ran longer than its time limit";
+    /// SCRIPT KILL after the script has written.
+    UNKILLABLE = "UNKILLABLE Sorry the script already executed write commands against the dataset. You can either wait the script termination or kill the server in a hard way using the SHUTDOWN NOSAVE command.";
     /// SCRIPT KILL.
     KILLED = "ERR Script killed by user with SCRIPT KILL...";
     /// A command of the script panicked.

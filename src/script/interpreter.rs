@@ -191,7 +191,9 @@ impl Interpreter {
             (*host).run.state = state;
             (*host).meter.begin();
             (*host).pressed = false;
-            ffi::lua_sethook(self.lua, Some(hook), ffi::LUA_MASKCOUNT, INTERVAL);
+            if (*host).meter.limits().counts() {
+                ffi::lua_sethook(self.lua, Some(hook), ffi::LUA_MASKCOUNT, INTERVAL);
+            }
             stack.raw_get_index(REGISTRY, function);
             (*host).arena.enforce();
             let outcome = stack.protected_call(0, 1, HANDLER);

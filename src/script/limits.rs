@@ -15,7 +15,8 @@ pub(super) const INTERVAL: i32 = 1000;
 /// Bytes of memory filled that count as one unit of work.
 const BYTES_PER_WORK: u64 = 16;
 
-/// The bounds of a script's run.
+/// The bounds of a script's run. With `work` and `time_ms` both at their maximum nothing is counted: such an engine is
+/// for scripts that are known to end, for no other one can be stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Units of work: one is about an instruction of the VM. The same script stops at the same unit each time.
@@ -26,6 +27,13 @@ pub struct Limits {
     pub memory: usize,
     /// Length of a script's source, in bytes: the time of Lua's parser is not linear in it.
     pub source: usize,
+}
+
+impl Limits {
+    /// Whether instructions have to be counted.
+    pub(super) fn counts(&self) -> bool {
+        self.work != u64::MAX || self.time_ms != u64::MAX
+    }
 }
 
 impl Default for Limits {
