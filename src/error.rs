@@ -216,12 +216,15 @@ impl Error {
     pub fn reply(text: &[u8]) -> Self {
         Error(Box::new(Kind::Reply(text.to_vec())))
     }
+    #[cold]
     pub(crate) fn reentered() -> Self {
         Error(Box::new(Kind::Reentered))
     }
+    #[cold]
     pub(crate) fn poisoned() -> Self {
         Error(Box::new(Kind::Poisoned))
     }
+    #[cold]
     pub(crate) fn closed() -> Self {
         Error(Box::new(Kind::Closed))
     }
@@ -229,6 +232,7 @@ impl Error {
     pub(crate) fn would_block() -> Self {
         Error(Box::new(Kind::WouldBlock))
     }
+    #[cold]
     pub(crate) fn connection_lost() -> Self {
         Error(Box::new(Kind::ConnectionLost))
     }

@@ -54,16 +54,22 @@ impl Client {
     /// # Errors
     /// No words at all, a session that has ended, a call from inside the engine, a poisoned engine.
     pub fn call_into<T: AsRef<[u8]>>(&mut self, argv: impl AsRef<[T]>, out: &mut Reply) -> Result<(), Error> {
-        let words = argv.as_ref();
-        if words.len() <= FEW_WORDS {
-            let mut few: [&[u8]; FEW_WORDS] = [&[]; FEW_WORDS];
-            for (slot, word) in few.iter_mut().zip(words) {
-                *slot = word.as_ref();
+        match argv.as_ref() {
+            [name] => self.submit(&[name.as_ref()], out),
+            [name, a] => self.submit(&[name.as_ref(), a.as_ref()], out),
+            [name, a, b] => self.submit(&[name.as_ref(), a.as_ref(), b.as_ref()], out),
+            words if words.len() <= FEW_WORDS => {
+                let mut few: [&[u8]; FEW_WORDS] = [&[]; FEW_WORDS];
+                for (slot, word) in few.iter_mut().zip(words) {
+                    *slot = word.as_ref();
+                }
+                self.submit(&few[..words.len()], out)
             }
-            return self.submit(&few[..words.len()], out);
+            words => {
+                let many: Vec<&[u8]> = words.iter().map(AsRef::as_ref).collect();
+                self.submit(&many, out)
+            }
         }
-        let many: Vec<&[u8]> = words.iter().map(AsRef::as_ref).collect();
-        self.submit(&many, out)
     }
     /// The protocol version that this session's replies are to be encoded in, as HELLO chose it.
     ///

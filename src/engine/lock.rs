@@ -40,7 +40,7 @@ impl Shared {
         }
     }
     /// Enters the engine.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn lock(&self) -> Result<Guard<'_>, Error> {
         let mut guard = self.lock_anyway()?;
         if self.poisoned.load(Ordering::Relaxed) {
@@ -52,7 +52,7 @@ impl Shared {
         Ok(guard)
     }
     /// Enters the engine, even when it is poisoned: to put all of its state right.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn lock_anyway(&self) -> Result<Guard<'_>, Error> {
         let me = thread_number();
         if self.owner.load(Ordering::Relaxed) == me {
