@@ -1,6 +1,6 @@
 //! What the hot paths ask of the allocator at steady state: nothing. Counted for this thread by `support::counting`.
 
-use crate::support::counting::allocations;
+use crate::support::counting::{allocations, held_bytes};
 use moonkeep::{Client, Engine, Reply};
 
 /// Calls a command until it is at steady state, then counts the allocations of each of ten more calls.
@@ -90,4 +90,29 @@ fn the_documents_scripts() {
     assert_eq!(renewed, NONE);
     let missed = each_call(&mut client, &[b"EVALSHA", unlock.as_bytes(), b"1", b"lock", b"you"]);
     assert_eq!(missed, NONE);
+}
+
+/// A hundred thousand runs of one script leave memory where it was, and so do ten thousand scripts after SCRIPT FLUSH.
+#[test]
+fn scripts_leave_memory_flat() {
+    let mut client = Engine::new().client();
+    let mut reply = Reply::new();
+    let mut eval = |client: &mut Client, body: &str| {
+        client.call_into(["EVAL", body, "1", "n", "1"], &mut reply).expect("the engine is free");
+        assert!(!reply.is_error(), "{reply}");
+    };
+    let body =
+        "local t = {} for i = 1, 10 do t[i] = {KEYS[1], ARGV[1] .. i} end return redis.call('INCR', KEYS[1])";
+    (0..1000).for_each(|_| eval(&mut client, body));
+    let before = held_bytes();
+    (0..100_000).for_each(|_| eval(&mut client, body));
+    assert!(held_bytes() - before <= 4096, "{} bytes more", held_bytes() - before);
+    let mut thousands = Vec::new();
+    for _ in 0..3 {
+        (0..10_000).for_each(|n| eval(&mut client, &format!("return {n}")));
+        client.call(["SCRIPT", "FLUSH"]).expect("the engine is free");
+        eval(&mut client, body);
+        thousands.push(held_bytes());
+    }
+    assert!(thousands[2] - thousands[0] <= 4096, "{thousands:?}");
 }

@@ -499,3 +499,28 @@ fn no_words_are_refused_by_each_way_to_call() {
     assert_eq!(client.trace(none), Err(refused));
     assert_eq!(client.query::<String, _>(["PING"]), Ok("PONG".into()));
 }
+
+#[test]
+fn five_keyspaces_in_one_process_know_nothing_of_each_other() {
+    let engines: Vec<Engine> = (0..5).map(|_| Engine::new()).collect();
+    for (number, engine) in engines.iter().enumerate() {
+        let mut client = engine.client();
+        client.call(["SET", "k", &number.to_string(), "PX", "1000"]).expect("SET answers");
+        client.call(["SCRIPT", "LOAD", &format!("return {number}")]).expect("SCRIPT LOAD answers");
+    }
+    engines[2].advance(Duration::from_millis(1001)).expect("a manual clock");
+    for (number, engine) in engines.iter().enumerate() {
+        let left: Option<usize> = engine.client().query(["GET", "k"]).expect("GET answers");
+        assert_eq!(left, (number != 2).then_some(number));
+        let known: Vec<i64> = (0..5)
+            .map(|other| {
+                let sha = Script::new(format!("return {other}")).sha().to_string();
+                engine
+                    .client()
+                    .query::<Vec<i64>, _>(["SCRIPT", "EXISTS", &sha])
+                    .expect("SCRIPT EXISTS answers")[0]
+            })
+            .collect();
+        assert_eq!(known, (0..5).map(|other| i64::from(other == number)).collect::<Vec<_>>());
+    }
+}
