@@ -24,7 +24,7 @@ pub struct Session {
     pub queue: Option<Queue>,
     /// How many commands the transaction has that EXEC is running now.
     pub running: Option<usize>,
-    /// A script that may not write runs with this session.
+    /// A script that may not write runs with the session.
     pub read_only: bool,
     /// Its commands come from a journal and were checked when they were written there.
     pub replays: bool,

@@ -71,7 +71,7 @@ impl Client {
             }
         }
     }
-    /// The protocol version that this session's replies are to be encoded in, as HELLO chose it.
+    /// The protocol version that the session's replies are to be encoded in, as HELLO chose it.
     ///
     /// # Errors
     /// A call from inside the engine, a poisoned engine.

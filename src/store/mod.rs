@@ -441,7 +441,7 @@ impl Store {
     pub fn watch_count(&self, session: SessionId) -> usize {
         self.watches.count(session)
     }
-    /// True when EXEC of this session must not run: a watched key changed, or its time is over since.
+    /// True when EXEC of the session must not run: a watched key changed, or its time is over since.
     pub fn watch_is_broken(&self, session: SessionId) -> bool {
         self.watches.is_dirty(session)
             || self.watches.of(session).any(|(db, key, was_expired)| {
