@@ -21,7 +21,7 @@
 //! - run scripts: [`Script`]; give them functions of your own: [`Builder::function`]; stop them: [`Control`]
 //! - move time: [`Engine::advance`], [`Engine::set_time`]
 //! - keep, compare and go back: [`Engine::snapshot`], [`Engine::restore`], [`Engine::fork`], [`Snapshot::diff`]
-//! - see what happened: [`Engine::subscribe_journal`], [`Client::trace`]; let replies be lost: [`Engine::lose`]
+//! - see what happened: [`Engine::subscribe_journal`], [`Client::trace`], [`Engine::take_log`]; let replies be lost: [`Engine::lose`]
 //! - ask an error what it is: [`Error::code`] for an error reply, the predicates of [`Error`] for the rest
 //!
 //! The modules are what the engine is made of. README.md says what runs, docs/RECIPES.md shows longer examples,
@@ -39,6 +39,7 @@ pub mod util;
 pub mod value;
 
 pub use command::TracedCall;
+pub use command::log::{LogLevel, LogLine};
 pub use commands::table as commands;
 pub use engine::{Builder, Client, Engine, Invocation, Journal, Loss, Script, Snapshot, ToArg};
 pub use error::{Error, Failure};

@@ -127,6 +127,9 @@ fn eval(parser: &mut lexopt::Parser) -> Result<ExitCode, Refusal> {
     let mut reply = Reply::new();
     client.call_into(&argv, &mut reply)?;
     show(&reply, told.raw);
+    for line in engine.take_log()? {
+        eprintln!("log {line}");
+    }
     for entry in journal.take()? {
         print(format!("changed: {entry}\n").as_bytes());
     }

@@ -5,6 +5,7 @@ pub mod args;
 pub mod config;
 pub mod help;
 pub mod keys;
+pub mod log;
 pub mod scan;
 pub mod scripts;
 pub mod session;
@@ -113,6 +114,8 @@ pub struct State {
     pub started_at_ms: i64,
     /// All commands.
     pub table: &'static Table,
+    /// What scripts wrote with `redis.log`.
+    pub log: log::Log,
     /// What scripts call, while somebody asks for it.
     pub trace: Option<Vec<TracedCall>>,
     /// The running command has told its propagated form itself.
@@ -130,6 +133,7 @@ impl State {
             stats: Stats::default(),
             started_at_ms: 0,
             table,
+            log: log::Log::default(),
             trace: None,
             rewritten: false,
         }
@@ -144,6 +148,7 @@ impl State {
             stats: self.stats,
             started_at_ms: self.started_at_ms,
             table: self.table,
+            log: log::Log::default(),
             trace: None,
             rewritten: false,
         }

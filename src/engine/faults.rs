@@ -1,7 +1,8 @@
-//! A switch that loses requests or replies, as a broken connection does, until it heals; and the log of what a script
-//! called. Both for tests of what stands around an engine.
+//! A switch that loses requests or replies, as a broken connection does, until it heals; the log of what a script
+//! called, and what it logged. Both for tests of what stands around an engine.
 
 use super::{Client, Core, Engine};
+use crate::command::log::LogLine;
 use crate::command::{Argv, TracedCall};
 use crate::error::Error;
 use crate::reply::Reply;
@@ -61,6 +62,23 @@ impl Core {
             return Err(Error::connection_lost());
         }
         Ok(())
+    }
+}
+
+impl Engine {
+    /// Takes what scripts wrote with `redis.log`, the oldest line first; the last thousand lines are kept.
+    ///
+    /// ```
+    /// let engine = moonkeep::Engine::new();
+    /// engine.client().call(["EVAL", "redis.log(redis.LOG_WARNING, 'left:', 3)", "0"])?;
+    /// assert_eq!(engine.take_log()?[0].to_string(), "warning: left: 3");
+    /// # Ok::<(), moonkeep::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`lose`](Self::lose).
+    pub fn take_log(&self) -> Result<Vec<LogLine>, Error> {
+        Ok(self.shared.lock()?.state.log.take())
     }
 }
 

@@ -5,6 +5,7 @@ use super::base::spend;
 use super::bridge::{Call, native, redis_call, redis_pcall};
 use super::convert::{NAMES, push_error_table};
 use super::stack::{GLOBALS, Kind, Raised, Returned, Stack};
+use crate::command::log::LogLevel;
 use crate::command::session::SCRIPT_SESSION;
 use crate::reply::Resp;
 use crate::store::Targets;
@@ -153,7 +154,7 @@ fn set_repl(call: Call<'_>) -> Returned {
     Ok(0)
 }
 
-/// Levels are checked; the text goes nowhere, as on a server whose log level is above it.
+/// Keeps the text, for whoever asks the engine.
 fn log(call: Call<'_>) -> Returned {
     let stack = call.stack;
     if stack.top() < 2 {
@@ -162,9 +163,26 @@ fn log(call: Call<'_>) -> Returned {
     if !stack.is_numeric(1) {
         return Err(raise(stack, b"First argument must be a number (log level)."));
     }
-    if !(0..=3).contains(&to_int(stack, 1)) {
-        return Err(raise(stack, b"Invalid debug level."));
+    let level = match to_int(stack, 1) {
+        0 => LogLevel::Debug,
+        1 => LogLevel::Verbose,
+        2 => LogLevel::Notice,
+        3 => LogLevel::Warning,
+        _ => return Err(raise(stack, b"Invalid debug level.")),
+    };
+    call.run(|run| run.scratch.clear());
+    for index in 2..=stack.top() {
+        let Some(text) = stack.text(index) else { continue };
+        spend(call, text.len() as u64 / 64)?;
+        call.run(|run| {
+            if index > 2 {
+                run.scratch.push(b' ');
+            }
+            run.scratch.extend_from_slice(text);
+        });
     }
+    let text = call.run(|run| run.scratch.clone());
+    call.state(|state| state.log.push(level, text));
     Ok(0)
 }
 
