@@ -3,6 +3,7 @@
 //! commands behind one trait (`target`).
 
 pub(crate) mod aof;
+pub(crate) mod beside;
 pub(crate) mod counting;
 pub(crate) mod moonkeep;
 pub(crate) mod not_yet;
