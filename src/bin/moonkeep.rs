@@ -67,15 +67,15 @@ fn main() -> ExitCode {
 fn run() -> Result<ExitCode, Refusal> {
     let mut parser = lexopt::Parser::from_env();
     match parser.next()? {
-        Some(Long("help") | Short('h')) | None => print(HELP.as_bytes()),
-        Some(Long("version") | Short('V')) => print(version().as_bytes()),
+        Some(Long("help") | Short('h')) | None => print(HELP.as_bytes())?,
+        Some(Long("version") | Short('V')) => print(version().as_bytes())?,
         Some(Value(word)) => match word.to_str() {
             Some("eval") => return eval(&mut parser),
             Some("help") => match parser.next()? {
-                Some(Value(word)) if word == "eval" => print(EVAL_HELP.as_bytes()),
-                _ => print(HELP.as_bytes()),
+                Some(Value(word)) if word == "eval" => print(EVAL_HELP.as_bytes())?,
+                _ => print(HELP.as_bytes())?,
             },
-            Some("version") => print(version().as_bytes()),
+            Some("version") => print(version().as_bytes())?,
             _ => {
                 let word = word.to_string_lossy();
                 return Err(Refusal(format!("there is no command {word:?}; `moonkeep help` lists them")));
@@ -109,7 +109,7 @@ struct Eval {
 
 fn eval(parser: &mut lexopt::Parser) -> Result<ExitCode, Refusal> {
     let Some(told) = parse_eval(parser)? else {
-        print(EVAL_HELP.as_bytes());
+        print(EVAL_HELP.as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     };
     let source = std::fs::read(&told.script)
@@ -126,12 +126,12 @@ fn eval(parser: &mut lexopt::Parser) -> Result<ExitCode, Refusal> {
     argv.extend(told.keys.into_iter().chain(told.args));
     let mut reply = Reply::new();
     client.call_into(&argv, &mut reply)?;
-    show(&reply, told.raw);
+    show(&reply, told.raw)?;
     for line in engine.take_log()? {
         eprintln!("log {line}");
     }
     for entry in journal.take()? {
-        print(format!("changed: {entry}\n").as_bytes());
+        print(format!("changed: {entry}\n").as_bytes())?;
     }
     if let Some(slip) = slip {
         eprintln!("moonkeep: {slip}");
@@ -212,13 +212,19 @@ fn prepare(client: &mut Client, commands: &[String]) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn show(reply: &Reply, raw: bool) {
+fn show(reply: &Reply, raw: bool) -> Result<(), Refusal> {
     let mut text = if raw { reply.to_raw() } else { reply.to_string().into_bytes() };
     text.push(b'\n');
-    print(&text);
+    print(&text)
 }
 
 /// Writes to standard output; a reader that went away is no error.
-fn print(text: &[u8]) {
-    let _ = std::io::stdout().write_all(text);
+fn print(text: &[u8]) -> Result<(), Refusal> {
+    let mut out = std::io::stdout();
+    match out.write_all(text).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Refusal(format!("cannot write to standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
 }
