@@ -190,7 +190,7 @@ fn round_short_decimal(format: &Format, digits: &Digits<'_>, exponent: i64) -> O
         return Some(round(format, scaled, 0, false));
     }
     // With the dividend's top bit set and a divisor below 2^60 the quotient has more than 66 bits.
-    let power = u32::try_from(-exponent).ok().filter(|power| *power <= 18)?;
+    let power = u32::try_from(exponent.unsigned_abs()).ok().filter(|power| *power <= 18)?;
     let divisor = 10u128.pow(power);
     let shift = value.leading_zeros();
     let dividend = value << shift;
