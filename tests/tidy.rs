@@ -87,7 +87,7 @@ fn modules_import_only_from_lower_layers() {
             for part in line.split("crate::").skip(1) {
                 let name: String = part.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
                 let Some(layer) = layer_of(&name) else { continue };
-                if name != own && layer >= own_layer && !(own == "store" && name == "error") {
+                if name != own && layer >= own_layer {
                     problems.push(format!("{path}:{line_number}: {own} imports {name}"));
                 }
             }
