@@ -24,8 +24,6 @@ const WAITING: &[(&str, &[&str])] = &[
             "decode ARGV JSON and write fields",
             "mixed and sparse tables",
             "BullMQ packs options",
-            "struct.pack/unpack",
-            "bit exists, bit32 does not",
         ],
     ),
     ("maxmemory", &["-OOM code must survive in the script error"]),

@@ -10,6 +10,7 @@ mod bytecode;
 mod convert;
 mod host;
 mod interpreter;
+mod lib;
 mod limits;
 mod pattern;
 mod sandbox;

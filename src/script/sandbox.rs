@@ -2,12 +2,12 @@
 //!
 //! A script's table of globals and each library table is an empty proxy ("sealed"): reads go on to the real
 //! table, writes raise the server's text. Functions that look at tables without metamethods know proxies.
-//! Not here: the `redis` table (`api`), replaced library functions (`base`), the libraries to come (`lib`).
+//! Not here: the `redis` table (`api`), replaced library functions (`base`), the libraries that Lua does not have (`lib`).
 
 use super::bridge::{Call, native};
 use super::host::HostFunctions;
 use super::stack::{GLOBALS, Kind, REGISTRY, Returned, Stack};
-use super::{api, base, host};
+use super::{api, base, host, lib};
 use mlua::ffi::{self, lua_CFunction};
 use std::ffi::{CStr, c_int, c_void};
 
@@ -20,13 +20,15 @@ static STRING_SHOWN: u8 = 3;
 
 /// The globals of the quick environment: with these alone, and no instruction that writes to a table, a script
 /// has no way to change a library table, so it may read the tables themselves.
-const PLAIN: [&[u8]; 20] = [
+const PLAIN: [&[u8]; 22] = [
     b"redis",
     b"KEYS",
     b"ARGV",
     b"string",
     b"table",
     b"math",
+    b"bit",
+    b"struct",
     b"tonumber",
     b"tostring",
     b"type",
@@ -54,7 +56,7 @@ const READONLY: &[u8] = b"Attempt to modify a readonly table";
 const REMOVED: [&CStr; 6] = [c"dofile", c"loadfile", c"print", c"newproxy", c"setfenv", c"getfenv"];
 
 /// The library tables that are sealed, all of them.
-const LIBRARIES: [&[u8]; 5] = [b"string", b"table", b"math", b"coroutine", b"redis"];
+const LIBRARIES: [&[u8]; 7] = [b"string", b"table", b"math", b"coroutine", b"redis", b"bit", b"struct"];
 
 /// Opens Lua's libraries, replaces and removes functions, adds `redis`, seals everything. The stack is left as
 /// it was. May jump.
@@ -67,6 +69,7 @@ pub(super) fn build(call: Call<'_>, functions: &HostFunctions) {
     }
     base::install(call);
     api::install(stack);
+    lib::install(stack);
     host::install(stack, functions);
     show_string_metatable(stack);
     make_quick(stack);

@@ -189,6 +189,18 @@ impl<'a> Stack<'a> {
         unsafe { std::slice::from_raw_parts(first.cast(), length) }
     }
 
+    /// A number argument, or a string that reads as one. May jump.
+    #[inline(always)]
+    pub(super) fn check_number(self, argument: c_int) -> f64 {
+        lua!(luaL_checknumber(self, argument))
+    }
+
+    /// Room for `more` values, or the error `stack overflow (message)`. May jump.
+    #[inline(always)]
+    pub(super) fn check_room(self, more: c_int, message: &CStr) {
+        lua!(luaL_checkstack(self, more, message.as_ptr()));
+    }
+
     /// A number argument cut to 32 bits the way C's `luaL_checkint` does. May jump.
     pub(super) fn check_int(self, argument: c_int) -> i32 {
         lua!(luaL_checkinteger(self, argument)) as i32

@@ -1,0 +1,85 @@
+//! The libraries that the server adds to Lua: `bit` and `struct`, each in a file of its own and all in terms of
+//! the safe `Stack`. Here: how they are installed, and the buffer in which they make texts. They are sealed with
+//! the others by `sandbox`.
+
+mod bit;
+mod struct_;
+
+use super::base::spend;
+use super::bridge::Call;
+use super::stack::{GLOBALS, Raised, Stack};
+use mlua::ffi::lua_CFunction;
+use std::ffi::CStr;
+
+/// Bytes copied that count as one unit of work.
+const BYTES_PER_WORK: u64 = 16;
+
+/// A name in a library, and the function that Lua calls by it.
+type Entry = (&'static [u8], fn() -> lua_CFunction);
+
+/// Adds the libraries to the globals. May jump.
+pub(super) fn install(stack: Stack<'_>) {
+    for (name, functions) in [(&b"bit"[..], bit::FUNCTIONS), (b"struct", struct_::FUNCTIONS)] {
+        // The place for all fields at once gives `pairs` the server's order.
+        stack.new_table(0, functions.len() as i32);
+        for (name, function) in functions {
+            stack.push_function(function(), 0);
+            stack.raw_set_field(-2, name);
+        }
+        stack.raw_set_field(GLOBALS, name);
+    }
+}
+
+/// Raises `bad argument #n to 'f' (message)`. Jumps.
+#[cold]
+fn refuse(stack: Stack<'_>, argument: i32, message: &CStr) -> Raised {
+    stack.bad_argument(argument, message);
+    Raised
+}
+
+/// A text under construction, in the run's scratch memory: a Lua error may leave it at any time.
+#[derive(Clone, Copy)]
+struct Output<'a> {
+    call: Call<'a>,
+    room: usize,
+}
+
+impl<'a> Output<'a> {
+    /// An empty text, which may grow to what is left of the memory that Lua may use.
+    fn begin(call: Call<'a>) -> Self {
+        call.run(|run| run.scratch.clear());
+        let (used, limit) = call.memory();
+        Output { call, room: limit.saturating_sub(used) }
+    }
+
+    fn len(self) -> usize {
+        self.call.run(|run| run.scratch.len())
+    }
+
+    /// Appends bytes, and charges for them.
+    fn add(self, bytes: &[u8]) -> Result<(), Raised> {
+        let added = self.call.run(|run| {
+            let fits = bytes.len() <= self.room - run.scratch.len();
+            if fits {
+                run.scratch.extend_from_slice(bytes);
+            }
+            fits
+        });
+        if !added {
+            return Err(self.call.stack.fail_plain(b"not enough memory"));
+        }
+        spend(self.call, bytes.len() as u64 / BYTES_PER_WORK)
+    }
+
+    /// Pushes the text. May jump.
+    fn push(self) {
+        let made: *const [u8] = self.call.run(|run| &raw const run.scratch[..]);
+        self.call.stack.push_scratch(made);
+    }
+}
+
+/// A number as C cuts it to 64 bits on the server's machines: what does not fit becomes the least one.
+fn to_i64(number: f64) -> i64 {
+    const LIMIT: f64 = 9_223_372_036_854_775_808.0;
+    if (-LIMIT..LIMIT).contains(&number) { number as i64 } else { i64::MIN }
+}
