@@ -1,27 +1,39 @@
 //! The `moonkeep` command as its users meet it: what it prints, where, with which exit status, and what it says to
 //! those who call it wrongly.
 
+use std::io::Write;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// Standard output, standard error and the exit status of one call, in the folder of the crate.
 fn moonkeep(words: &[&str]) -> (String, String, i32) {
-    let out = Command::new(env!("CARGO_BIN_EXE_moonkeep"))
+    moonkeep_reading("", words)
+}
+
+/// The same, with this on standard input.
+fn moonkeep_reading(input: &str, words: &[&str]) -> (String, String, i32) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_moonkeep"))
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .args(words)
-        .output()
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
         .expect("the command starts");
+    // One that does not read its input may have gone already.
+    let _ = child.stdin.take().expect("its input").write_all(input.as_bytes());
+    let out = child.wait_with_output().expect("the command ends");
     let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
     (text(out.stdout), text(out.stderr), out.status.code().expect("an exit status"))
 }
 
-/// A script file that is removed with the guard.
+/// A file that is removed with the guard.
 struct ScriptFile(PathBuf);
 
 impl ScriptFile {
-    fn new(name: &str, source: &str) -> Self {
-        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("cli-{name}.lua"));
-        std::fs::write(&path, source).expect("the script is written");
+    fn new(name: &str, source: impl AsRef<[u8]>) -> Self {
+        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("cli-{name}"));
+        std::fs::write(&path, source).expect("the file is written");
         ScriptFile(path)
     }
     fn path(&self) -> &str {
@@ -48,14 +60,15 @@ fn the_first_command_of_the_readme_prints_what_the_readme_shows() {
 
 #[test]
 fn an_error_reply_is_shown_and_gives_status_1() {
-    let script = ScriptFile::new("error", "return redis.error_reply('MY no')");
+    let script = ScriptFile::new("error.lua", "return redis.error_reply('MY no')");
     let shown = ("(error) MY no\n".to_owned(), String::new(), 1);
     assert_eq!(moonkeep(&["eval", script.path()]), shown);
 }
 
 #[test]
 fn words_may_hold_any_bytes() {
-    let script = ScriptFile::new("bytes", "return {KEYS[1], ARGV[1], #ARGV[1], redis.call('GET', KEYS[1])}");
+    let script =
+        ScriptFile::new("bytes.lua", "return {KEYS[1], ARGV[1], #ARGV[1], redis.call('GET', KEYS[1])}");
     let (out, err, status) = moonkeep(&["eval", "--do", r#"SET ü "\xff\x00""#, script.path(), "ü", ",", "é"]);
     let replies = "1) \"\\xc3\\xbc\"\n2) \"\\xc3\\xa9\"\n3) (integer) 2\n4) \"\\xff\\x00\"\n";
     assert_eq!((out.as_str(), err.as_str(), status), (replies, "", 0));
@@ -78,10 +91,140 @@ fn a_forgotten_comma_is_told_when_the_script_fails() {
 
 #[test]
 fn an_option_after_the_script_is_told() {
-    let script = ScriptFile::new("options", "return #KEYS + #ARGV");
+    let script = ScriptFile::new("options.lua", "return #KEYS + #ARGV");
     let told = "moonkeep: --do stands after SCRIPT and went to the script; options stand before SCRIPT\n";
     let run = moonkeep(&["eval", script.path(), "k", ",", "--do", "SET k v"]);
     assert_eq!(run, ("(integer) 3\n".into(), told.into(), 0));
+}
+
+fn ok(out: &str) -> (String, String, i32) {
+    (out.into(), String::new(), 0)
+}
+
+#[test]
+fn a_script_may_be_a_file_standard_input_or_the_text_itself() {
+    let source = "return {KEYS[1] or '', ARGV[1] or ''}";
+    let shown = ok("1) \"k\"\n2) \"a\"\n");
+    let file = ScriptFile::new("source.lua", source);
+    assert_eq!(moonkeep(&["eval", file.path(), "k", ",", "a"]), shown);
+    assert_eq!(moonkeep_reading(source, &["eval", "-", "k", ",", "a"]), shown);
+    for option in ["-e", "--script"] {
+        assert_eq!(moonkeep(&["eval", option, source, "k", ",", "a"]), shown);
+    }
+    assert_eq!(moonkeep(&["eval", "-e", source, ",", "a"]), ok("1) \"\"\n2) \"a\"\n"));
+    assert_eq!(moonkeep(&["eval", "-ereturn 1"]), ok("(integer) 1\n"));
+}
+
+#[test]
+fn the_set_up_is_done_in_the_order_given() {
+    let lease = ScriptFile::new("order.txt", b"# a lease\n\nSET lock \"b\\xff\" NX PX 5000\r\n");
+    let script = "return {redis.call('GET', KEYS[1]), redis.call('PTTL', KEYS[1]), redis.call('TIME')[1]}";
+    let run = moonkeep(&[
+        "eval",
+        "--do",
+        "SET lock a PX 5000",
+        "--advance",
+        "5s",
+        "--advance",
+        "1",
+        "--setup",
+        lease.path(),
+        "--advance",
+        "1500ms",
+        "--now",
+        "1000",
+        "-e",
+        script,
+        "lock",
+    ]);
+    assert_eq!(run, ok("1) \"b\\xff\"\n2) (integer) 3500\n3) \"7\"\n"));
+}
+
+#[test]
+fn a_set_up_file_may_hold_scripts_and_any_bytes() {
+    let setup = ScriptFile::new("script.txt", b"EVAL \"\nredis.call('SET', 'raw', '\xfe')\n\" 0\nINCR n");
+    let run = moonkeep(&["eval", "--setup", setup.path(), "-e", "return redis.call('MGET', 'raw', 'n')"]);
+    assert_eq!(run, ok("1) \"\\xfe\"\n2) \"1\"\n"));
+}
+
+#[test]
+fn a_wrong_line_of_a_set_up_is_told_with_its_place() {
+    let cases = [
+        ("SET k v\nSET k\n", "2: ERR wrong number of arguments for 'set' command"),
+        ("\n# c\nGTE k", "3: ERR unknown command 'GTE', with args beginning with: 'k' "),
+        ("SET k v\nSET k \"v\nGET k\n", "2: the quotes are not balanced"),
+        ("SET k \"v\"w", "1: a space has to follow a closing quote"),
+    ];
+    for (text, error) in cases {
+        let setup = ScriptFile::new("wrong.txt", text);
+        let told = format!("moonkeep: {}:{error}\n", setup.path());
+        assert_eq!(moonkeep(&["eval", "--setup", setup.path(), STOCK]), (String::new(), told, 2));
+    }
+}
+
+#[test]
+fn json_has_the_reply_the_changes_and_the_log() {
+    let script =
+        "redis.log(redis.LOG_WARNING, 'hé'); redis.call('SELECT', 1); redis.call('SET', KEYS[1], ARGV[1])
+        return {1, 'two', redis.status_reply('OK'), false}";
+    let run = moonkeep(&["eval", "--json", "-e", script, "k", ",", "a b"]);
+    let object = concat!(
+        r#"{"reply":[1,"two",{"status":"OK"},null],"error":false,"#,
+        r#""changes":[{"db":1,"command":["SET","k","a b"]}],"log":[{"level":"warning","text":"hé"}]}"#,
+        "\n"
+    );
+    assert_eq!(run, ok(object));
+    let (out, err, status) = moonkeep(&["eval", "--json", "-e", "return redis.error_reply('MY no')"]);
+    let object = r#"{"reply":{"error":"MY no"},"error":true,"changes":[],"log":[]}"#;
+    assert_eq!((out.trim_end(), err.as_str(), status), (object, "", 1));
+    let (out, ..) =
+        moonkeep(&["eval", "--json", "--do", r#"SET k "\xff\x00""#, "-e", "return redis.call('GET', 'k')"]);
+    assert!(out.starts_with(r#"{"reply":{"hex":"ff00"},"#), "{out}");
+}
+
+/// The text with its times in real time replaced.
+fn timeless(text: &str) -> String {
+    let is_time = |word: &str| word.trim_start_matches('(').parse::<f64>().is_ok() && word.contains('.');
+    text.split(' ').map(|word| if is_time(word) { "T" } else { word }).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_trace_shows_each_call_with_its_reply_and_time() {
+    let script = "redis.call('RPUSH', KEYS[1], 'a', 'b c'); redis.call('LRANGE', KEYS[1], 0, -1)
+        return redis.pcall('INCR', KEYS[1])";
+    let (out, err, status) = moonkeep(&["eval", "--trace", "-e", script, "l"]);
+    let shown = "call: RPUSH l a \"b c\" T us) -> (integer) 2\ncall: LRANGE l 0 -1 T us) ->\n      1) \"a\"\n      \
+        2) \"b c\"\ncall: INCR l T us) -> (error) WRONGTYPE Operation against a key holding the wrong kind of value\n\
+        time: T us in 3 calls, T us in all\n\
+        (error) WRONGTYPE Operation against a key holding the wrong kind of value\nchanged: RPUSH l a \"b c\"\n";
+    assert_eq!(
+        (timeless(&out).replace(" ms", " us").as_str(), err.as_str(), status),
+        (
+            shown,
+            "moonkeep: no comma stands among the words, so all are keys; arguments follow one: KEY , ARG\n",
+            1
+        )
+    );
+
+    let (out, ..) = moonkeep(&["eval", "--json", "--trace", "-e", "return redis.call('INCR', KEYS[1])", "n"]);
+    let json: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!(json["calls"][0]["command"], serde_json::json!(["INCR", "n"]));
+    assert_eq!(json["calls"][0]["reply"], 1);
+    let (inside, whole) = (json["calls"][0]["nanoseconds"].as_u64(), json["nanoseconds"].as_u64());
+    assert!(inside <= whole && whole > Some(0), "{out}");
+}
+
+#[test]
+fn a_client_may_speak_resp3() {
+    let script = "redis.setresp(3); return redis.call('HGETALL', KEYS[1])";
+    let run = |options: &[&str]| {
+        let mut words = vec!["eval", "--do", "HSET h f v"];
+        words.extend(options);
+        words.extend(["-e", script, "h", ","]);
+        moonkeep(&words)
+    };
+    assert_eq!(run(&["--resp3"]), ok("1# \"f\" => \"v\"\n"));
+    assert_eq!(run(&[]), ok("1) \"f\"\n2) \"v\"\n"));
 }
 
 #[test]
@@ -103,6 +246,16 @@ fn a_wrong_call_says_what_is_right_and_gives_status_2() {
             &["eval", "--do", "SET k", STOCK],
             "--do \"SET k\": ERR wrong number of arguments for 'set' command",
         ),
+        (
+            &["eval", "--advance", "5 sec", STOCK],
+            "--advance takes a duration as in 500ms, 5s, 2m, 1h, 1d, or a number of milliseconds, not \"5 sec\"",
+        ),
+        (
+            &["eval", "--setup", "nofile.txt", STOCK],
+            "cannot read the set-up \"nofile.txt\": No such file or directory (os error 2)",
+        ),
+        (&["eval", "--do"], "missing argument for option '--do'"),
+        (&["eval", "--json", "--raw", STOCK], "--json and --raw are two forms of one output; choose one"),
         (
             &["eval", "nofile.lua"],
             "cannot read the script \"nofile.lua\": No such file or directory (os error 2)",

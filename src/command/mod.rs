@@ -16,6 +16,7 @@ pub mod usage;
 use crate::error::Failure;
 use crate::reply::{Reply, Resp};
 use crate::store::{Db, Edit, Entry, Event, Expiry, SessionId, Store};
+use crate::util::clock::Stopwatch;
 use crate::util::words::join_words;
 use crate::value::Value;
 use config::Config;
@@ -164,12 +165,21 @@ impl State {
 }
 
 /// One `redis.call` or `redis.pcall` of a script.
-#[derive(Clone, PartialEq)]
+#[derive(Clone)]
 pub struct TracedCall {
     /// The command.
     pub argv: Vec<Vec<u8>>,
     /// What it answered; errors too.
     pub reply: Reply,
+    /// What the command alone took on this machine, without Lua. The engine's time stands still within a script; this
+    /// is real time, another one in each run, so it takes no part in comparing and showing calls.
+    pub real_time: Duration,
+}
+
+impl PartialEq for TracedCall {
+    fn eq(&self, other: &Self) -> bool {
+        self.argv == other.argv && self.reply == other.reply
+    }
 }
 
 /// As in `INCR n -> (integer) 1`.
@@ -303,13 +313,8 @@ impl Ctx<'_> {
 pub fn call(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
     let table = cx.state.table;
     match cx.origin {
-        Origin::Script => {
-            let result = script_row(cx, table, argv).and_then(|row| run(cx, row, argv, out));
-            if cx.state.trace.is_some() {
-                trace(cx, argv, &result, out);
-            }
-            result
-        }
+        Origin::Script if cx.state.trace.is_some() => traced(cx, argv, out),
+        Origin::Script => script_row(cx, table, argv).and_then(|row| run(cx, row, argv, out)),
         Origin::Exec => run(cx, table.lookup(argv)?, argv, out),
         Origin::Client => match client_row(cx, table, argv) {
             Ok((row, false)) => run(cx, row, argv, out),
@@ -323,17 +328,21 @@ pub fn call(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, F
     }
 }
 
-/// Notes what a script called; its tape holds this one reply only.
+/// A script's command that somebody wants to know of; the tape holds this one reply only.
 #[cold]
-fn trace(cx: &mut Ctx<'_>, argv: Argv<'_>, result: &Result<Flow, Failure>, out: &Reply) {
+fn traced(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
+    let stopwatch = Stopwatch::start();
+    let result = script_row(cx, cx.state.table, argv).and_then(|row| run(cx, row, argv, out));
+    let real_time = stopwatch.elapsed();
     let mut reply = out.clone();
-    if let Err(failure) = result {
+    if let Err(failure) = &result {
         reply.error(failure);
     }
     let argv = argv.iter().map(|word| word.to_vec()).collect();
     if let Some(calls) = &mut cx.state.trace {
-        calls.push(TracedCall { argv, reply });
+        calls.push(TracedCall { argv, reply, real_time });
     }
+    result
 }
 
 /// Checks before a client's command; true when it is to be queued. A refusal spoils an open transaction.

@@ -47,6 +47,36 @@ pub fn encode_value(value: &ReplyRef<'_>, resp: Resp, out: &mut Vec<u8>) {
     }
 }
 
+impl Reply {
+    /// The reply as a client of this protocol version receives it: RESP2 has arrays for maps and sets, and strings or
+    /// integers for doubles, booleans, big numbers and verbatim strings.
+    #[must_use]
+    pub fn received(&self, resp: Resp) -> Reply {
+        match resp {
+            Resp::V3 => self.clone(),
+            Resp::V2 => {
+                let mut out = Reply::new();
+                self.values().for_each(|value| received_value(value, &mut out));
+                out
+            }
+        }
+    }
+}
+
+/// Writes a value as RESP2 has it.
+fn received_value(value: ReplyRef<'_>, out: &mut Reply) {
+    match value {
+        ReplyRef::Array(items) | ReplyRef::Map(items) | ReplyRef::Set(items) | ReplyRef::Push(items) => {
+            out.array(items.len());
+            items.for_each(|item| received_value(item, out));
+        }
+        ReplyRef::Double(value) => out.bulk(format_f64(&mut NumBuf::new(), value)),
+        ReplyRef::Bool(value) => out.int(i64::from(value)),
+        ReplyRef::BigNumber(text) | ReplyRef::Verbatim(_, text) => out.bulk(text),
+        other => out.value(other),
+    }
+}
+
 fn head(kind: u8, n: i64, out: &mut Vec<u8>) {
     line(kind, itoa::Buffer::new().format(n).as_bytes(), out);
 }
@@ -82,6 +112,11 @@ mod tests {
             encode(&reply, resp, &mut out);
             String::from_utf8(out).expect("ascii")
         };
+        let mut received = Vec::new();
+        encode(&reply.received(Resp::V2), Resp::V3, &mut received);
+        let received = String::from_utf8_lossy(&received).into_owned();
+        assert_eq!(received.replace("_\r\n", "$-1\r\n"), text(Resp::V2).replace("*-1\r\n", "$-1\r\n"));
+        assert_eq!(reply.received(Resp::V3), reply);
         (text(Resp::V2), text(Resp::V3))
     }
 

@@ -137,6 +137,23 @@ impl Deadline {
     }
 }
 
+/// Real time from its start on: to tell people what something cost on this machine, never for semantics.
+#[derive(Debug, Clone, Copy)]
+pub struct Stopwatch(std::time::Instant);
+
+impl Stopwatch {
+    /// Starts now.
+    #[expect(clippy::disallowed_methods, reason = "shown to people, not part of the semantics")]
+    pub fn start() -> Self {
+        Stopwatch(std::time::Instant::now())
+    }
+    /// The time since the start.
+    #[expect(clippy::disallowed_methods, reason = "shown to people, not part of the semantics")]
+    pub fn elapsed(&self) -> Duration {
+        std::time::Instant::now().saturating_duration_since(self.0)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

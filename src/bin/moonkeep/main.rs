@@ -1,0 +1,107 @@
+//! The `moonkeep` command: a thin caller of the library. Here: which of its commands runs, and how it prints and
+//! refuses. `eval` runs one script file, `setting` makes the engine that the options describe.
+
+mod duration;
+mod eval;
+mod json;
+mod setting;
+mod statements;
+mod trace;
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::process::ExitCode;
+
+const HELP: &str = "\
+moonkeep: Redis commands and Lua scripts in process, on a clock that you hold
+
+Usage:
+  moonkeep eval [OPTIONS] SCRIPT [KEY...] , [ARG...]    run a script file, as redis-cli --eval does
+  moonkeep help [eval] | --help
+  moonkeep version | --version
+
+`moonkeep eval --help` tells more.
+";
+
+/// What went wrong before the work began, with what to do.
+struct Refusal(String);
+
+impl<E: std::error::Error> From<E> for Refusal {
+    fn from(error: E) -> Self {
+        Refusal(error.to_string())
+    }
+}
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(code) => code,
+        Err(Refusal(text)) => {
+            eprintln!("moonkeep: {text}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run() -> Result<ExitCode, Refusal> {
+    let mut parser = lexopt::Parser::from_env();
+    match next_word(&mut parser)? {
+        None => print(HELP.as_bytes())?,
+        Some(Word::Option(option)) => match option.as_str() {
+            "--help" | "-h" => print(HELP.as_bytes())?,
+            "--version" | "-V" => print(version().as_bytes())?,
+            "--eval" => {
+                return Err(Refusal(
+                    "it is `moonkeep eval SCRIPT ...`, without the dashes of redis-cli".into(),
+                ));
+            }
+            _ => return Err(Refusal(format!("invalid option '{option}'; see `moonkeep help`"))),
+        },
+        Some(Word::Value(word)) => match word.to_str() {
+            Some("eval") => return eval::run(&mut parser),
+            Some("help") => help(&mut parser)?,
+            Some("version") => print(version().as_bytes())?,
+            _ => {
+                let word = word.to_string_lossy();
+                return Err(Refusal(format!("there is no command {word:?}; `moonkeep help` lists them")));
+            }
+        },
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn help(parser: &mut lexopt::Parser) -> Result<(), Refusal> {
+    let text = match next_word(parser)? {
+        Some(Word::Value(word)) if word == "eval" => eval::HELP,
+        _ => HELP,
+    };
+    print(text.as_bytes())
+}
+
+fn version() -> String {
+    format!("moonkeep {} (semantics of Redis 7.0.15)\n", env!("CARGO_PKG_VERSION"))
+}
+
+/// A word of the command line: an option by its name, dashes included, or another one.
+enum Word {
+    Option(String),
+    Value(OsString),
+}
+
+fn next_word(parser: &mut lexopt::Parser) -> Result<Option<Word>, Refusal> {
+    Ok(parser.next()?.map(|arg| match arg {
+        lexopt::Arg::Long(name) => Word::Option(format!("--{name}")),
+        lexopt::Arg::Short(name) => Word::Option(format!("-{name}")),
+        lexopt::Arg::Value(word) => Word::Value(word),
+    }))
+}
+
+/// Writes to standard output; a reader that went away is no error.
+fn print(text: &[u8]) -> Result<(), Refusal> {
+    let mut out = std::io::stdout();
+    match out.write_all(text).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Refusal(format!("cannot write to standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}

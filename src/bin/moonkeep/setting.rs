@@ -1,0 +1,111 @@
+//! The options that all commands of `moonkeep` share: at what time and with which seed an engine begins, and the steps
+//! that set it up, in the order in which they were told.
+
+use crate::statements::{self, Statements};
+use crate::{Refusal, duration};
+use moonkeep::{Client, Clock, Engine};
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// The lines of the help about these options.
+macro_rules! setting_help {
+    () => {
+        "\
+  --do CMD            run this command first, as in --do 'SET stock:{p1} 10'
+  --setup FILE        run the commands of this file first: one a line, quoted as in redis-cli ('it\\'s', \"\\xff\\n\");
+                      while a quote is open a command goes on in the next line; # begins a comment
+  --advance DURATION  move the clock on: 500ms, 5s, 2m, 1h, 1d, or a number of milliseconds
+  --now MS            the time at which all begins, in Unix milliseconds (default 1704067200000, 2024-01-01)
+  --seed N            the seed of all randomness (default 0)
+"
+    };
+}
+pub(crate) use setting_help;
+
+/// How an engine begins.
+#[derive(Default)]
+pub(crate) struct Setting {
+    pub(crate) now_ms: Option<i64>,
+    pub(crate) seed: u64,
+    steps: Vec<Step>,
+}
+
+/// What is done before the work begins.
+enum Step {
+    Do(String),
+    Setup(PathBuf),
+    Advance(Duration),
+}
+
+impl Setting {
+    /// The options that [`take`](Self::take) knows.
+    pub(crate) const OPTIONS: [&str; 5] = ["--do", "--setup", "--advance", "--now", "--seed"];
+
+    /// Takes an option with its value; false when it is none of these.
+    pub(crate) fn take(&mut self, option: &str, parser: &mut lexopt::Parser) -> Result<bool, Refusal> {
+        match option {
+            "--do" => self.steps.push(Step::Do(text(parser)?)),
+            "--setup" => self.steps.push(Step::Setup(parser.value()?.into())),
+            "--advance" => {
+                let time = duration::parse(&text(parser)?, "--advance")?;
+                self.steps.push(Step::Advance(time));
+            }
+            "--now" => self.now_ms = Some(number(parser, "--now takes Unix milliseconds")?),
+            "--seed" => self.seed = number(parser, "--seed takes a number from 0 on")?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// An engine that begins so, empty.
+    pub(crate) fn engine(&self) -> Engine {
+        let clock = self.now_ms.map_or_else(Clock::default, Clock::manual);
+        Engine::builder().clock(clock).seed(self.seed).build()
+    }
+
+    /// Does the steps, in order; each must succeed.
+    pub(crate) fn prepare(&self, engine: &Engine, client: &mut Client) -> Result<(), Refusal> {
+        for step in &self.steps {
+            match step {
+                Step::Do(command) => {
+                    let whose = format!("--do {command:?}");
+                    if !run(client, command.as_bytes(), &whose)? {
+                        return Err(Refusal(format!("{whose}: it needs a command, as in --do 'SET k v'")));
+                    }
+                }
+                Step::Setup(path) => {
+                    let text = std::fs::read(path)
+                        .map_err(|error| Refusal(format!("cannot read the set-up {path:?}: {error}")))?;
+                    for statement in Statements::of(&text) {
+                        let whose = format!("{}:{}", path.display(), statement.line);
+                        run(client, &statement.text, &whose)?;
+                    }
+                }
+                Step::Advance(time) => engine.advance(*time)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Runs a command of the set-up; false when there is none.
+fn run(client: &mut Client, command: &[u8], whose: &str) -> Result<bool, Refusal> {
+    let words = statements::words(command).map_err(|what| Refusal(format!("{whose}: {what}")))?;
+    if words.is_empty() {
+        return Ok(false);
+    }
+    client.call(&words).map_err(|error| Refusal(format!("{whose}: {error}")))?;
+    Ok(true)
+}
+
+fn text(parser: &mut lexopt::Parser) -> Result<String, Refusal> {
+    use lexopt::ValueExt;
+    Ok(parser.value()?.string()?)
+}
+
+/// The value of an option that takes a number.
+fn number<T: FromStr>(parser: &mut lexopt::Parser, takes: &str) -> Result<T, Refusal> {
+    let word = parser.value()?.to_string_lossy().into_owned();
+    word.parse().map_err(|_| Refusal(format!("{takes}, not {word:?}")))
+}
