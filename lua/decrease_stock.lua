@@ -5,6 +5,19 @@
 --
 -- Integers are canonical: decimal digits, no sign, no leading zero.
 -- Replies {1, what is left} or {0, what there is}.
+--
+--!contract decrease_stock
+--!key   stock     string int(0, 1000000000) canonical required rw ttl=kept
+--!argv  quantity  int(1, 1000000000) canonical
+--!error arity       "Expected one key and one argument"
+--!error quantity    "Quantity must be a positive bounded integer"
+--!error stock       "Stock is missing or invalid"
+--!error stock.type  WRONGTYPE
+--!reply [0, int(0, 999999999)] | [1, int(0, 999999999)]
+--!case stock >= quantity => [1, stock - quantity] ; stock = stock - quantity
+--!case else              => [0, stock]
+--!writes stock when reply[1] == 1
+--!instructions 100
 
 if #KEYS ~= 1 or #ARGV ~= 1 then
   return redis.error_reply("Expected one key and one argument")

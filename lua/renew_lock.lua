@@ -5,6 +5,20 @@
 --   ARGV[2]  the time from now in milliseconds: digits, from 1 to 604800000 (a week)
 --
 -- Replies 1 when the lock has the new time, 0 when it is not the caller's, has no expiry, or has no time left.
+--
+--!contract renew_lock
+--!key   lock   string bytes optional rw ttl=set
+--!argv  owner  token
+--!argv  ttl    int(1, 604800000) digits
+--!error arity, owner  "Expected one key, owner token and TTL"
+--!error ttl.syntax    "TTL must be a positive bounded integer"
+--!error ttl.range     "Invalid TTL"
+--!error lock.type     WRONGTYPE
+--!reply int(0, 1)
+--!case lock == owner and pttl(lock) > 0 => 1 ; pttl(lock) = ttl
+--!case else                             => 0
+--!writes lock when reply == 1
+--!instructions 60
 
 local token, ttl = ARGV[1], ARGV[2]
 if #KEYS ~= 1 or #ARGV ~= 2 or token == "" then

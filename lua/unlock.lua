@@ -4,6 +4,17 @@
 --   ARGV[1]  the caller's token, not empty
 --
 -- Replies 1 when the lock was the caller's and is gone now, 0 when it was not the caller's.
+--
+--!contract unlock
+--!key   lock   string bytes optional rm
+--!argv  owner  token
+--!error arity, owner  "Expected one key and a non-empty owner token"
+--!error lock.type     WRONGTYPE
+--!reply int(0, 1)
+--!case lock == owner => 1 ; del lock
+--!case else          => 0
+--!writes lock when reply == 1
+--!instructions 40
 
 local token = ARGV[1]
 if #KEYS ~= 1 or #ARGV ~= 1 or token == "" then

@@ -209,6 +209,8 @@ enum Kind {
     Convert { want: &'static str, got: String },
     #[error("{0}")]
     Usage(String),
+    #[error("{0}")]
+    Breach(String),
 }
 
 impl Error {
@@ -241,6 +243,11 @@ impl Error {
     }
     pub(crate) fn usage(text: impl Into<String>) -> Self {
         Error(Box::new(Kind::Usage(text.into())))
+    }
+
+    #[cold]
+    pub(crate) fn breach(text: String) -> Self {
+        Error(Box::new(Kind::Breach(text)))
     }
 
     /// True for an error reply of a command or script.
@@ -283,6 +290,10 @@ impl Error {
     /// True when a reply has not the shape that was asked for.
     pub fn is_conversion(&self) -> bool {
         matches!(*self.0, Kind::Convert { .. })
+    }
+    /// True when a script did not do what its contract promises; the text says what. The script has run.
+    pub fn is_breach(&self) -> bool {
+        matches!(*self.0, Kind::Breach(_))
     }
     /// True when the API was given something it does not take; the text says what is allowed.
     pub fn is_usage(&self) -> bool {

@@ -29,6 +29,7 @@
 
 pub mod command;
 mod commands;
+mod contract;
 mod engine;
 mod error;
 mod front;
@@ -41,6 +42,7 @@ pub mod value;
 pub use command::TracedCall;
 pub use command::log::{LogLevel, LogLine};
 pub use commands::table as commands;
+pub use contract::{Contract, ContractError, Input, Inputs, Verdict};
 pub use engine::{Builder, Client, Engine, Invocation, Journal, Loss, Script, Snapshot, ToArg};
 pub use error::{Error, Failure};
 pub use reply::{FromReply, Reply, ReplyRef};

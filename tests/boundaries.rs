@@ -11,17 +11,17 @@ use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-struct Row {
-    line: usize,
-    script: String,
-    setup: Vec<Vec<Vec<u8>>>,
-    keys: Vec<Vec<u8>>,
-    arguments: Vec<Vec<u8>>,
-    reply: String,
+pub(crate) struct Row {
+    pub line: usize,
+    pub script: String,
+    pub setup: Vec<Vec<Vec<u8>>>,
+    pub keys: Vec<Vec<u8>>,
+    pub arguments: Vec<Vec<u8>>,
+    pub reply: String,
     state: Vec<Value>,
 }
 
-fn rows() -> Vec<Row> {
+pub(crate) fn rows() -> Vec<Row> {
     let table = include_str!("data/script_boundaries.tsv");
     let lines =
         table.lines().enumerate().filter(|(_, line)| !line.starts_with('#') && !line.starts_with("script\t"));
@@ -82,7 +82,7 @@ fn the_documents_scripts_hold_too() {
     }
 }
 
-fn shipped(name: &str) -> String {
+pub(crate) fn shipped(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("lua").join(format!("{name}.lua"));
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
@@ -146,7 +146,7 @@ fn boundary_text(reply: &Wire) -> String {
 }
 
 /// An error text without the digest and the line of the script that raised it.
-fn head(reply: &str) -> String {
+pub(crate) fn head(reply: &str) -> String {
     reply.split(" script: ").next().unwrap_or_default().to_owned()
 }
 

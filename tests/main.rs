@@ -7,6 +7,7 @@ mod boundaries;
 mod capi;
 #[cfg(feature = "cli")]
 mod cli;
+mod contracts;
 mod corpus;
 mod dependencies;
 mod determinism;

@@ -10,8 +10,8 @@ use std::sync::Arc;
 /// A session. Has its own database number, protocol version, transaction and watched keys, as a connection has.
 #[derive(Debug)]
 pub struct Client {
-    shared: Arc<Shared>,
-    id: SessionId,
+    pub(super) shared: Arc<Shared>,
+    pub(super) id: SessionId,
 }
 
 /// Calls of up to so many words need no memory for the list of words.

@@ -53,10 +53,19 @@ impl Core {
     /// A unit of work, unless the request is lost; its reply may be lost after.
     #[inline]
     pub(super) fn lossy_unit(&mut self, id: SessionId, argv: Argv<'_>, out: &mut Reply) -> Result<(), Error> {
+        self.lossy(out, |core, out| core.unit(id, argv, out))
+    }
+    /// Does the work, unless the request is lost; its reply may be lost after.
+    #[inline]
+    pub(super) fn lossy(
+        &mut self,
+        out: &mut Reply,
+        work: impl FnOnce(&mut Core, &mut Reply) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         if self.loss == Some(Loss::Requests) {
             return Err(Error::connection_lost());
         }
-        self.unit(id, argv, out)?;
+        work(self, out)?;
         if self.loss == Some(Loss::Replies) {
             out.clear();
             return Err(Error::connection_lost());

@@ -3,6 +3,7 @@
 
 mod builder;
 mod busy;
+mod checked;
 mod client;
 mod exec;
 mod faults;
@@ -147,6 +148,14 @@ impl Engine {
 impl Core {
     /// One unit of work: time is sampled once, the command runs to its end, what it did is settled.
     pub(crate) fn unit(&mut self, id: SessionId, argv: Argv<'_>, out: &mut Reply) -> Result<(), Error> {
+        self.enter(id)?;
+        self.run(id, Origin::Client, argv, out);
+        self.leave(id, out);
+        Ok(())
+    }
+    /// Begins a unit of a session.
+    #[inline]
+    fn enter(&mut self, id: SessionId) -> Result<(), Error> {
         if self.state.sessions.get(id).closed {
             return Err(Error::closed());
         }
@@ -155,7 +164,11 @@ impl Core {
             self.state.store.expire_due(EXPIRE_PER_UNIT);
             self.state.store.finish_unit();
         }
-        self.run(id, Origin::Client, argv, out);
+        Ok(())
+    }
+    /// Ends it, with its reply.
+    #[inline]
+    fn leave(&mut self, id: SessionId, out: &mut Reply) {
         let session = self.state.sessions.get_mut(id);
         if session.replies != Replies::On {
             let (replies, sent) = session.replies.after_command();
@@ -165,7 +178,6 @@ impl Core {
             }
         }
         self.state.store.finish_unit();
-        Ok(())
     }
     /// Runs one command and does what its flow asks for.
     fn run(&mut self, id: SessionId, origin: Origin, argv: Argv<'_>, out: &mut Reply) {
@@ -193,10 +205,18 @@ impl Core {
         argv: Argv<'_>,
         out: &mut Reply,
     ) -> Result<(), Failure> {
-        let vm = self.vm.get_or_insert_with(|| {
+        self.vm();
+        match &mut self.vm {
+            Some(vm) => vm.run(&mut self.state, id, origin, call, argv, out),
+            None => Ok(()),
+        }
+    }
+    /// The Lua VM, made at its first use.
+    #[inline]
+    fn vm(&mut self) -> &mut Vm {
+        self.vm.get_or_insert_with(|| {
             Box::new(Vm::with_limits(self.script_settings.clone(), self.script_control.clone()))
-        });
-        vm.run(&mut self.state, id, origin, call, argv, out)
+        })
     }
     /// The clock moved: what is due expires now.
     fn settle(&mut self) {

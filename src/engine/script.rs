@@ -2,13 +2,16 @@
 //! it yet, the text.
 
 use super::Client;
+use super::checked::CheckedCall;
 use crate::command::TracedCall;
+use crate::contract::{Contract, ContractError, Verdict};
 use crate::error::Error;
 use crate::reply::{FromReply, Reply};
 use crate::util::sha1::sha1_hex;
 use crate::util::words::join_words;
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 /// A Lua script, ready to be run any number of times.
 ///
@@ -24,6 +27,7 @@ use std::fmt;
 pub struct Script {
     source: Vec<u8>,
     sha: [u8; 40],
+    contract: Option<Arc<Contract>>,
 }
 
 /// A script with its keys and arguments.
@@ -86,7 +90,40 @@ impl Script {
     pub fn new(source: impl AsRef<[u8]>) -> Self {
         let source = source.as_ref().to_vec();
         let sha = sha1_hex(&source);
-        Script { source, sha }
+        Script { source, sha, contract: None }
+    }
+    /// The script, held to the contract in its header. A call that the contract refuses is answered in Rust, with the
+    /// error that the script has for it, and Lua is not entered. Any other call runs, and what it replied and wrote is
+    /// compared with what the contract promises: where they differ, the call is an error for which
+    /// [`Error::is_breach`] holds.
+    ///
+    /// ```
+    /// use moonkeep::{Engine, Script};
+    /// let take = Script::new(include_str!("../../lua/decrease_stock.lua")).checked()?;
+    /// let mut client = Engine::new().client();
+    /// client.call(["SET", "stock", "5"])?;
+    /// assert_eq!(take.key("stock").arg(2).run::<(i64, i64)>(&mut client)?, (1, 3));
+    /// let refused = take.key("stock").arg("02").run::<(i64, i64)>(&mut client).unwrap_err();
+    /// assert_eq!(refused.to_string(), "Quantity must be a positive bounded integer");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A header without a contract, or with one that is wrong itself: where, and what is allowed.
+    pub fn checked(self) -> Result<Self, ContractError> {
+        let contract = Contract::parse(&self.source)?;
+        Ok(self.with_contract(contract))
+    }
+    /// The script, held to a contract that stands elsewhere, as in a file beside the script, whose text and SHA1 stay
+    /// what they are. See [`checked`](Self::checked).
+    #[must_use]
+    pub fn with_contract(mut self, contract: Contract) -> Self {
+        self.contract = Some(Arc::new(contract));
+        self
+    }
+    /// The contract that the script is held to.
+    pub fn contract(&self) -> Option<&Contract> {
+        self.contract.as_deref()
     }
     /// The SHA1 of the text in lower-case hexadecimal, as EVALSHA takes it.
     pub fn sha(&self) -> &str {
@@ -158,8 +195,12 @@ impl Invocation<'_> {
     /// Runs the script into a reply that is used again; an error reply stays in `out`.
     ///
     /// # Errors
-    /// What [`Client::call_into`] refuses.
+    /// What [`Client::call_into`] refuses. A script that is held to its contract: what breaks it, and a session that is
+    /// in MULTI.
     pub fn run_into(&self, client: &mut Client, out: &mut Reply) -> Result<(), Error> {
+        if let Some(contract) = self.script.contract() {
+            return self.checked(contract, |call| client.submit_checked(call, out)).map(|_| ());
+        }
         client.call_into(self.words(b"EVALSHA", &self.script.sha), out)?;
         if out.error_message().is_some_and(|text| text.starts_with(b"NOSCRIPT")) {
             client.call_into(self.words(b"EVAL", &self.script.source), out)?;
@@ -179,7 +220,37 @@ impl Invocation<'_> {
     /// # Errors
     /// What [`Client::trace`] refuses.
     pub fn trace(&self, client: &mut Client) -> Result<(Reply, Vec<TracedCall>), Error> {
-        client.trace(self.words(b"EVAL", &self.script.source))
+        let Some(contract) = self.script.contract() else {
+            return client.trace(self.words(b"EVAL", &self.script.source));
+        };
+        let mut out = Reply::new();
+        let calls = self.checked(contract, |call| client.submit_checked(call, &mut out))?;
+        Ok((out, calls))
+    }
+    /// What the script's contract says of this call in the state as it is; nothing runs. None when the script is not
+    /// held to one.
+    ///
+    /// ```
+    /// use moonkeep::{Engine, Script, Verdict};
+    /// let unlock = Script::new(include_str!("../../lua/unlock.lua")).checked()?;
+    /// let mut client = Engine::new().client();
+    /// assert_eq!(unlock.key("lock").arg("token").verdict(&mut client)?, Some(Verdict::Accepted));
+    /// client.call(["RPUSH", "lock", "a"])?;
+    /// assert_eq!(unlock.key("lock").arg("token").verdict(&mut client)?, Some(Verdict::Raised("WRONGTYPE".into())));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A session that has ended, a call from inside the engine, a poisoned engine.
+    pub fn verdict(&self, client: &mut Client) -> Result<Option<Verdict>, Error> {
+        let Some(contract) = self.script.contract() else { return Ok(None) };
+        self.checked(contract, |call| client.judge(call)).map(Some)
+    }
+    fn checked<T>(&self, contract: &Contract, run: impl FnOnce(&CheckedCall<'_>) -> T) -> T {
+        let keys: Vec<&[u8]> = self.keys.iter().map(Vec::as_slice).collect();
+        let args: Vec<&[u8]> = self.args.iter().map(Vec::as_slice).collect();
+        let Script { source, sha, .. } = self.script;
+        run(&CheckedCall { contract, source, sha, keys: &keys, args: &args })
     }
     fn words<'a>(&'a self, command: &'a [u8], script: &'a [u8]) -> Vec<Cow<'a, [u8]>> {
         let count = self.keys.len().to_string().into_bytes();

@@ -8,7 +8,7 @@
 
 use super::alloc::{Arena, LARGE_HEAP};
 use super::host::HostFunctions;
-use super::limits::{INTERVAL, Meter, Stop};
+use super::limits::{Meter, Stop};
 use super::stack::{Returned, Stack};
 use super::{base, convert};
 use crate::command::session::SCRIPT_SESSION;
@@ -358,14 +358,17 @@ unsafe fn arguments(lua: *mut lua_State, argv: &mut [&[u8]], scratch: &mut Vec<u
     Ok(())
 }
 
-/// Called by Lua every `INTERVAL` instructions, whatever thread runs.
+/// Called by Lua every `Meter::interval` instructions, whatever thread runs.
 pub(super) unsafe extern "C-unwind" fn hook(state: *mut lua_State, _: *mut ffi::lua_Debug) {
     // SAFETY: Lua calls this with a living state, between two instructions: nothing borrows the host, and
     // nothing is owned here when the error jumps.
     unsafe {
         let host = host_of(state);
+        if !(*host).meter.tick() && !(*host).pressed && (*host).meter.stop().is_none() {
+            return;
+        }
         if std::mem::take(&mut (*host).pressed) {
-            ffi::lua_sethook((*host).lua, Some(hook), ffi::LUA_MASKCOUNT, INTERVAL);
+            ffi::lua_sethook((*host).lua, Some(hook), ffi::LUA_MASKCOUNT, (*host).meter.interval());
         }
         let stop = match catch_unwind(AssertUnwindSafe(|| (*host).meter.look((*host).arena.take_granted()))) {
             Ok(stop) => stop,

@@ -6,7 +6,7 @@ use super::alloc::{Arena, LARGE_HEAP};
 use super::bridge::{Call, Host, Run, allocate, hook};
 use super::bytecode::{self, Uses};
 use super::host::HostFunctions;
-use super::limits::{Control, INTERVAL, Limits, Meter, Stop};
+use super::limits::{Control, Limits, Meter, Stop};
 use super::stack::{Outcome, REGISTRY, Stack};
 use super::{convert, sandbox};
 use crate::command::State;
@@ -126,6 +126,12 @@ impl Interpreter {
         unsafe { (*self.host).arena.held() }
     }
 
+    /// Counts each instruction of the runs to come, or none of them; gives how many were counted.
+    pub(super) fn count_each(&mut self, on: bool) -> u64 {
+        // SAFETY: nothing else borrows the host between runs.
+        unsafe { (*self.host).meter.count_each(on) }
+    }
+
     /// Lets the `n`-th request for memory of each run to come fail.
     #[cfg(test)]
     pub(super) fn refuse_nth(&mut self, n: Option<u64>) {
@@ -191,8 +197,8 @@ impl Interpreter {
             (*host).run.state = state;
             (*host).meter.begin();
             (*host).pressed = false;
-            if (*host).meter.limits().counts() {
-                ffi::lua_sethook(self.lua, Some(hook), ffi::LUA_MASKCOUNT, INTERVAL);
+            if (*host).meter.counts() {
+                ffi::lua_sethook(self.lua, Some(hook), ffi::LUA_MASKCOUNT, (*host).meter.interval());
             }
             stack.raw_get_index(REGISTRY, function);
             (*host).arena.enforce();

@@ -101,17 +101,39 @@ pub(super) struct Meter {
     left: i64,
     deadline: Option<Deadline>,
     stop: Option<Stop>,
+    /// How many instructions ran, while each of them is counted.
+    counted: Option<u64>,
     limits: Limits,
     control: Arc<Control>,
 }
 
 impl Meter {
     pub(super) fn new(limits: Limits, control: Arc<Control>) -> Self {
-        Meter { left: 0, deadline: None, stop: None, limits, control }
+        Meter { left: 0, deadline: None, stop: None, counted: None, limits, control }
     }
 
     pub(super) fn limits(&self) -> &Limits {
         &self.limits
+    }
+
+    /// Whether instructions have to be reported.
+    pub(super) fn counts(&self) -> bool {
+        self.limits.counts() || self.counted.is_some()
+    }
+    /// Counts each instruction of the runs to come, or none of them; gives how many were counted.
+    pub(super) fn count_each(&mut self, on: bool) -> u64 {
+        std::mem::replace(&mut self.counted, on.then_some(0)).unwrap_or_default()
+    }
+    /// How many instructions run between two calls of the hook.
+    pub(super) fn interval(&self) -> i32 {
+        if self.counted.is_some() { 1 } else { INTERVAL }
+    }
+    /// The hook was called. False when it is not yet time for a look at the budget.
+    #[inline]
+    pub(super) fn tick(&mut self) -> bool {
+        let Some(counted) = &mut self.counted else { return true };
+        *counted += 1;
+        counted.is_multiple_of(u64::from(INTERVAL.unsigned_abs()))
     }
 
     /// A run begins: a full budget, no stop.

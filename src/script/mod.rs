@@ -76,6 +76,11 @@ impl Vm {
         self.functions.clear();
     }
 
+    /// Counts each instruction of the runs to come, or none of them; gives how many were counted.
+    pub(crate) fn count_each(&mut self, on: bool) -> u64 {
+        self.interpreter.count_each(on)
+    }
+
     /// Runs one call: an error reply of a script is on the tape, a refusal to run it is a failure.
     pub(crate) fn run(
         &mut self,

@@ -122,6 +122,10 @@ impl Store {
         }
         changes
     }
+    /// What a key holds; None when it is not there. Changes nothing at all.
+    pub(crate) fn held(&self, db: Db, key: &[u8]) -> Option<Held> {
+        self.alive(db, key).map(|entry| Held::new(entry, self.now_ms))
+    }
     /// The entry of a key that is alive; changes nothing at all.
     fn alive(&self, db: Db, key: &[u8]) -> Option<&Entry> {
         self.dbs.get(db as usize)?.find_live(key, self.now_ms)

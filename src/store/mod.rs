@@ -323,6 +323,7 @@ impl Store {
         let old = std::mem::replace(self.keyspace_mut(db), fresh);
         if !self.watches.is_empty() {
             self.watches.mark_db(db, |key, was_expired| !was_expired && old.find(key).is_some());
+            old.iter().for_each(|entry| self.watches.note(db, entry.key()));
         }
         self.dirty += old.len() as u64;
         old.len()
@@ -344,6 +345,9 @@ impl Store {
                     there(&dbs[other], key) || (!was_expired && dbs[own].find(key).is_some())
                 });
             }
+        }
+        for (db, keyspace) in [(a, one), (b, two)] {
+            self.dbs[keyspace].iter().for_each(|entry| self.watches.note(db, entry.key()));
         }
         let states = (self.dbs[one].scan_state(), self.dbs[two].scan_state());
         self.dbs.swap(one, two);
@@ -372,6 +376,10 @@ impl Store {
     /// `touch_slot` without marking those who watch the key.
     fn touch_unwatched(&mut self, db: Db, slot: u32, event: Event) {
         self.dirty += 1;
+        let Store { dbs, watches, .. } = self;
+        if let Some(entry) = dbs[db as usize].get(slot) {
+            watches.note(db, entry.key());
+        }
         self.notify_slot(db, slot, event);
     }
     /// Tells a further event of a change that is noted by itself: SET with a time is `set`, then `expire`.
@@ -449,6 +457,15 @@ impl Store {
                 let entry = keyspace.find(key).and_then(|slot| keyspace.get(slot));
                 !was_expired && entry.is_some_and(|entry| entry.is_expired(self.now_ms))
             })
+    }
+
+    /// Records each key that is written from now on.
+    pub(crate) fn record_writes(&mut self) {
+        self.watches.record();
+    }
+    /// Ends the record of [`record_writes`](Self::record_writes), and gives it: each write once.
+    pub(crate) fn take_writes(&mut self) -> Vec<(Db, Bytes)> {
+        self.watches.take_record()
     }
 
     // ---- journal

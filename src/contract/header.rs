@@ -1,0 +1,511 @@
+//! Reads a contract: finds its lines in the header of a script, takes them apart into clauses, and refuses what is
+//! incomplete, so that a contract that was read has an answer for every call.
+
+use super::cursor::Cursor;
+use super::error::{ContractError, Position};
+use super::expr::{Parser, RESERVED};
+use super::grammar::{Fault, Form, Grammar};
+use super::lexer::{self, Token};
+use super::shape::{Promise, Shape};
+use super::{
+    Access, Answer, Arg, Case, Contract, Effect, Key, KeyType, Place, Rejection, Ttl, Writes, Wrong,
+};
+use std::borrow::Cow;
+
+const MARK: &str = "--!";
+const CLAUSES: &str = "contract, key, argv, error, reply, case, writes, instructions";
+const TYPES: [&str; 6] = ["list", "hash", "set", "zset", "stream", "string"];
+
+/// One clause: its name, its words, where it begins and ends.
+struct Clause {
+    name: String,
+    at: Position,
+    end: Position,
+    tokens: Vec<(Token, Position)>,
+    text: String,
+}
+
+/// The contract lines in the header of a text, with their numbers: what follows the mark.
+pub(super) fn lines(text: &[u8]) -> impl Iterator<Item = (usize, Cow<'_, str>)> {
+    let lines =
+        text.split(|&byte| byte == b'\n').zip(1usize..).skip_while(|(line, _)| line.starts_with(b"#!"));
+    let header = lines.take_while(|(line, _)| {
+        let line = line.trim_ascii();
+        line.is_empty() || (line.starts_with(b"--") && !is_long_comment(line))
+    });
+    header.filter_map(|(line, number)| {
+        let line = line.strip_prefix(MARK.as_bytes())?;
+        Some((number, String::from_utf8_lossy(line)))
+    })
+}
+
+fn is_long_comment(line: &[u8]) -> bool {
+    let Some(rest) = line.strip_prefix(b"--[") else { return false };
+    rest.iter().find(|&&byte| byte != b'=') == Some(&b'[')
+}
+
+pub(super) fn parse(text: &[u8]) -> Result<Contract, ContractError> {
+    let clauses = split(text)?;
+    refuse_late_lines(text)?;
+    let mut clauses = clauses.iter();
+    let Some(first) = clauses.next() else {
+        let at = Position { line: 1, column: 1 };
+        return Err(at.error("there is no contract in the header; it begins with a line --!contract NAME"));
+    };
+    let mut reader = Reader::new(first)?;
+    for clause in clauses {
+        reader.clause(clause)?;
+    }
+    reader.finish()
+}
+
+/// A contract line below the first line of code would be overlooked.
+fn refuse_late_lines(text: &[u8]) -> Result<(), ContractError> {
+    let last = lines(text).last().map_or(0, |(number, _)| number);
+    let all = text.split(|&byte| byte == b'\n').zip(1usize..);
+    match all
+        .filter(|(line, number)| *number > last && line.trim_ascii_start().starts_with(MARK.as_bytes()))
+        .next()
+    {
+        None => Ok(()),
+        Some((_, line)) => Err(Position { line, column: 1 }.error(
+            "contract lines begin in the first column and stand in the header, above the first line of code",
+        )),
+    }
+}
+
+fn split(text: &[u8]) -> Result<Vec<Clause>, ContractError> {
+    let mut clauses: Vec<Clause> = Vec::new();
+    for (line, words) in lines(text) {
+        let words = words.trim_end();
+        let start = Position { line, column: MARK.len() + 1 };
+        let end = Position { line, column: MARK.len() + 1 + words.chars().count() };
+        if let Some(clause) = clauses.last_mut().filter(|_| words.starts_with(char::is_whitespace)) {
+            lexer::split(words, start, &mut clause.tokens)?;
+            clause.end = end;
+            clause.text.extend(words.split_whitespace().map(|word| format!(" {word}")));
+            continue;
+        }
+        let mut tokens = Vec::new();
+        lexer::split(words, start, &mut tokens)?;
+        if tokens.is_empty() {
+            continue;
+        }
+        let (Token::Name(name), at) = tokens.remove(0) else {
+            return Err(start.error(format!("here should be the name of a clause; clauses are {CLAUSES}")));
+        };
+        let text = words.split_whitespace().skip(1).collect::<Vec<_>>().join(" ");
+        clauses.push(Clause { name, at, end, tokens, text });
+    }
+    Ok(clauses)
+}
+
+/// The contract as far as it was read, and what the next clause may be.
+struct Reader {
+    contract: Contract,
+    at: Position,
+    /// Where each `error` clause stands, for what is missing.
+    has_else: bool,
+    key_places: Vec<Position>,
+    arg_places: Vec<Position>,
+}
+
+impl Reader {
+    fn new(first: &Clause) -> Result<Self, ContractError> {
+        if first.name != "contract" {
+            return Err(first
+                .at
+                .error(format!("a contract begins with a line --!contract NAME, not with {}", first.name)));
+        }
+        let mut cursor = first.cursor();
+        let (name, _) = cursor.name("the name of the contract")?;
+        let at = cursor.position();
+        if let Some(Token::Int(_)) = cursor.peek()
+            && cursor.int("the version")? != 1
+        {
+            return Err(at.error("the version of the contract language is 1"));
+        }
+        cursor.done()?;
+        let contract = Contract {
+            name: name.to_owned(),
+            keys: Vec::new(),
+            args: Vec::new(),
+            rejections: Vec::new(),
+            reply: None,
+            cases: Vec::new(),
+            writes: Vec::new(),
+            instructions: None,
+        };
+        let (key_places, arg_places) = (Vec::new(), Vec::new());
+        Ok(Reader { contract, at: first.at, has_else: false, key_places, arg_places })
+    }
+    fn clause(&mut self, clause: &Clause) -> Result<(), ContractError> {
+        match clause.name.as_str() {
+            "key" => self.key(clause),
+            "argv" => self.argv(clause),
+            "error" => self.error(clause),
+            "reply" => self.reply(clause),
+            "case" => self.case(clause),
+            "writes" => self.writes(clause),
+            "instructions" => self.instructions(clause),
+            "contract" => Err(clause.at.error("a script has one contract; this is its second")),
+            name => Err(clause.at.error(format!("{name:?} is no clause; clauses are {CLAUSES}"))),
+        }
+    }
+    /// A name for a key or an argument that nothing else has.
+    fn fresh<'a>(&self, cursor: &mut Cursor<'a>, wanted: &str) -> Result<(&'a str, Position), ContractError> {
+        let (name, at) = cursor.name(wanted)?;
+        if RESERVED.contains(&name) {
+            return Err(at.error(format!("{name:?} is a word of the language; take another name")));
+        }
+        if self.contract.place(name).is_some() {
+            return Err(at.error(format!("{name:?} is declared already")));
+        }
+        Ok((name, at))
+    }
+    fn key(&mut self, clause: &Clause) -> Result<(), ContractError> {
+        let mut cursor = clause.cursor();
+        let (name, at) = self.fresh(&mut cursor, "the name of a key")?;
+        let kind = key_type(&mut cursor)?;
+        let mut key =
+            Key { name: name.to_owned(), kind, required: false, access: Access::default(), ttl: Ttl::Kept };
+        while !cursor.is_done() {
+            key_word(&mut cursor, &mut key)?;
+        }
+        self.contract.keys.push(key);
+        self.key_places.push(at);
+        Ok(())
+    }
+    fn argv(&mut self, clause: &Clause) -> Result<(), ContractError> {
+        let mut cursor = clause.cursor();
+        let (name, at) = self.fresh(&mut cursor, "the name of an argument")?;
+        const WANTED: &str = "a grammar: int(MIN, MAX), token, bytes, bytes(MIN, MAX) or one_of(\"a\", ...)";
+        let mut grammar = grammar(&mut cursor)?.ok_or_else(|| cursor.wanted(WANTED))?;
+        form(&mut cursor, &mut grammar)?;
+        cursor.done()?;
+        self.contract.args.push(Arg { name: name.to_owned(), grammar });
+        self.arg_places.push(at);
+        Ok(())
+    }
+    fn error(&mut self, clause: &Clause) -> Result<(), ContractError> {
+        let mut cursor = clause.cursor();
+        let mut wrongs = vec![self.wrong(&mut cursor)?];
+        while cursor.takes(",") {
+            wrongs.push(self.wrong(&mut cursor)?);
+        }
+        let answer = match cursor.peek() {
+            Some(Token::Text(text)) if text.is_empty() => return Err(cursor.wanted("the text of the error")),
+            Some(Token::Text(_)) => Answer::Text(cursor.text("the text")?),
+            _ => {
+                let wanted =
+                    "the text of the error in quotes, or the code of the error that a command raises";
+                Answer::Raised(cursor.name(wanted)?.0.to_owned())
+            }
+        };
+        cursor.done()?;
+        self.contract.rejections.push(Rejection { wrongs, answer });
+        Ok(())
+    }
+    fn wrong(&self, cursor: &mut Cursor<'_>) -> Result<Wrong, ContractError> {
+        if cursor.takes_word("arity") {
+            return Ok(Wrong::Arity);
+        }
+        let (name, at) = cursor.name("arity, or the name of a key or an argument")?;
+        let place = self.contract.place(name).ok_or_else(|| at.error(self.contract.unknown(name)))?;
+        let possible = self.possible_faults(place);
+        let known = |fault: Fault| possible.contains(&fault);
+        let list = possible.iter().map(|fault| fault.name()).collect::<Vec<_>>().join(", ");
+        if !cursor.takes(".") {
+            if !possible.iter().any(|&fault| fault != Fault::Type) {
+                return Err(
+                    at.error(format!("{name} cannot be wrong in a way that this clause would be for"))
+                );
+            }
+            return Ok(Wrong::Broken(place, None));
+        }
+        let (word, at) = cursor.name("a way to be wrong")?;
+        let fault = Fault::NAMES.into_iter().find(|(fault, _)| *fault == word).map(|(_, fault)| fault);
+        match fault.filter(|&fault| known(fault)) {
+            Some(fault) => Ok(Wrong::Broken(place, Some(fault))),
+            None => Err(at.error(format!("{name} cannot be wrong by {word:?}; it can by {list}"))),
+        }
+    }
+    /// The faults that a key or an argument can have.
+    fn possible_faults(&self, place: Place) -> Vec<Fault> {
+        match place {
+            Place::Arg(arg) => self.contract.args[arg].grammar.faults().to_vec(),
+            Place::Key(key) => {
+                let key = &self.contract.keys[key];
+                let mut faults = Vec::new();
+                faults.extend(key.required.then_some(Fault::Missing));
+                faults.extend((key.kind != KeyType::Any).then_some(Fault::Type));
+                if let KeyType::String(grammar) = &key.kind {
+                    faults.extend(grammar.faults());
+                }
+                faults
+            }
+        }
+    }
+    fn reply(&mut self, clause: &Clause) -> Result<(), ContractError> {
+        if self.contract.reply.is_some() {
+            return Err(clause.at.error("the shape of replies is declared already; join shapes with |"));
+        }
+        let mut cursor = clause.cursor();
+        let shape = Shape::parse(&mut cursor, 0)?;
+        cursor.done()?;
+        self.contract.reply = Some(shape);
+        Ok(())
+    }
+    fn case(&mut self, clause: &Clause) -> Result<(), ContractError> {
+        if self.has_else {
+            return Err(clause.at.error("no case applies after \"case else\"; put this one above it"));
+        }
+        let mut parser = self.parser(clause, false);
+        let when = if parser.cursor.takes_word("else") { None } else { Some(parser.condition()?) };
+        parser.cursor.expect("=>")?;
+        let promise = Promise::parse(&mut parser, 0)?;
+        let mut effects = Vec::new();
+        if parser.cursor.takes(";") {
+            effects.push(effect(&mut parser)?);
+            while parser.cursor.takes(",") {
+                effects.push(effect(&mut parser)?);
+            }
+        }
+        parser.cursor.done()?;
+        self.has_else = when.is_none();
+        let case = Case { line: clause.at.line, text: clause.text.clone(), when, promise, effects };
+        self.contract.cases.push(case);
+        Ok(())
+    }
+    fn writes(&mut self, clause: &Clause) -> Result<(), ContractError> {
+        let mut parser = self.parser(clause, true);
+        let mut keys = Vec::new();
+        loop {
+            keys.push(written_key(&mut parser)?);
+            if !parser.cursor.takes(",") {
+                break;
+            }
+        }
+        let when = if parser.cursor.takes_word("when") { Some(parser.condition()?) } else { None };
+        parser.cursor.done()?;
+        self.contract.writes.push(Writes { keys, when });
+        Ok(())
+    }
+    fn instructions(&mut self, clause: &Clause) -> Result<(), ContractError> {
+        let mut cursor = clause.cursor();
+        let at = cursor.position();
+        let count = cursor.int("how many instructions of the Lua VM a run may take")?;
+        cursor.done()?;
+        if count < 1 {
+            return Err(at.error("a run takes at least one instruction"));
+        }
+        if self.contract.instructions.replace(count.unsigned_abs()).is_some() {
+            return Err(clause.at.error("the instructions are declared already"));
+        }
+        Ok(())
+    }
+    fn parser<'c, 't>(&'c self, clause: &'t Clause, knows_reply: bool) -> Parser<'c, 't> {
+        Parser { contract: &self.contract, cursor: clause.cursor(), knows_reply, depth: 0 }
+    }
+    /// Every way in which a call can be wrong must have its answer.
+    fn finish(self) -> Result<Contract, ContractError> {
+        let contract = &self.contract;
+        let wrongs = || contract.rejections.iter().flat_map(|one| &one.wrongs);
+        if !wrongs().any(|wrong| *wrong == Wrong::Arity) {
+            return Err(self.at.error(
+                "it is not told what a wrong number of keys or arguments is answered; add --!error arity \"TEXT\"",
+            ));
+        }
+        let keys = self.key_places.iter().enumerate().map(|(key, at)| (Place::Key(key), at));
+        let args = self.arg_places.iter().enumerate().map(|(arg, at)| (Place::Arg(arg), at));
+        for (place, at) in keys.chain(args) {
+            for fault in self.possible_faults(place) {
+                let covered = wrongs().any(|wrong| match wrong {
+                    Wrong::Broken(of, None) => *of == place && fault != Fault::Type,
+                    Wrong::Broken(of, Some(one)) => *of == place && *one == fault,
+                    Wrong::Arity => false,
+                });
+                if !covered {
+                    let (name, fault) = (contract.place_name(place), fault.name());
+                    let answer = if fault == "type" { "WRONGTYPE" } else { "\"TEXT\"" };
+                    return Err(at.error(format!(
+                        "it is not told what happens when {name} is wrong by {fault}; add --!error {name}.{fault} {answer}"
+                    )));
+                }
+            }
+        }
+        if contract.reply.is_none() && contract.cases.is_empty() {
+            return Err(self
+                .at
+                .error("it is not told what the script replies; add a reply clause or case clauses"));
+        }
+        Ok(self.contract)
+    }
+}
+
+impl Clause {
+    fn cursor(&self) -> Cursor<'_> {
+        Cursor::new(&self.tokens, self.end)
+    }
+}
+
+fn key_type(cursor: &mut Cursor<'_>) -> Result<KeyType, ContractError> {
+    let (word, at) = cursor.name("the type of the key")?;
+    if word == "any" {
+        return Ok(KeyType::Any);
+    }
+    match TYPES.into_iter().find(|name| *name == word) {
+        Some("string") => Ok(KeyType::String(grammar(cursor)?.unwrap_or(Grammar::ANY))),
+        Some(name) => Ok(KeyType::Other(name)),
+        None => Err(at.error(format!(
+            "{word:?} is no type of a key; types are string, list, hash, set, zset, stream, any"
+        ))),
+    }
+}
+
+/// One of the words after the type of a key.
+fn key_word(cursor: &mut Cursor<'_>, key: &mut Key) -> Result<(), ContractError> {
+    const WANTED: &str =
+        "required, optional, ro, rw, rm, ttl=kept, ttl=set, ttl=dropped, ttl=any, canonical or digits";
+    let wanted = cursor.wanted(WANTED);
+    let (word, _) = cursor.name(WANTED)?;
+    match word {
+        "required" => key.required = true,
+        "optional" => key.required = false,
+        "ro" => key.access = Access::default(),
+        "rw" => key.access.write = true,
+        "rm" => key.access.remove = true,
+        "ttl" => {
+            cursor.expect("=")?;
+            let (word, at) = cursor.name("kept, set, dropped or any")?;
+            key.ttl = match word {
+                "kept" => Ttl::Kept,
+                "set" => Ttl::Set,
+                "dropped" => Ttl::Dropped,
+                "any" => Ttl::Any,
+                _ => {
+                    return Err(
+                        at.error(format!("{word:?} is no rule for a TTL; they are kept, set, dropped, any"))
+                    );
+                }
+            };
+        }
+        "canonical" | "digits" => {
+            let KeyType::String(grammar) = &mut key.kind else { return Err(wanted) };
+            set_form(word, grammar).ok_or(wanted)?;
+        }
+        _ => return Err(wanted),
+    }
+    Ok(())
+}
+
+/// A grammar, if one is next.
+fn grammar(cursor: &mut Cursor<'_>) -> Result<Option<Grammar>, ContractError> {
+    if cursor.takes_word("int") {
+        let (min, max) = cursor.bounds()?;
+        return Ok(Some(Grammar::Int { min, max, form: Form::Canonical }));
+    }
+    if cursor.takes_word("token") {
+        return Ok(Some(Grammar::TOKEN));
+    }
+    if cursor.takes_word("bytes") {
+        if !matches!(cursor.peek(), Some(Token::Sign("("))) {
+            return Ok(Some(Grammar::ANY));
+        }
+        let at = cursor.position();
+        let (min, max) = cursor.bounds()?;
+        let sizes = usize::try_from(min).ok().zip(usize::try_from(max).ok());
+        let (min, max) = sizes.ok_or_else(|| at.error("a number of bytes is not negative"))?;
+        return Ok(Some(Grammar::Bytes { min, max }));
+    }
+    if cursor.takes_word("one_of") {
+        cursor.expect("(")?;
+        let mut texts = vec![cursor.text("a text in quotes")?];
+        while cursor.takes(",") {
+            texts.push(cursor.text("a text in quotes")?);
+        }
+        cursor.expect(")")?;
+        return Ok(Some(Grammar::OneOf(texts)));
+    }
+    Ok(None)
+}
+
+/// The form of an integer, if it is told.
+fn form(cursor: &mut Cursor<'_>, grammar: &mut Grammar) -> Result<(), ContractError> {
+    let wanted = cursor.wanted("canonical or digits after an int, or the end of the clause");
+    if let Some(Token::Name(word)) = cursor.peek() {
+        cursor.next();
+        set_form(word, grammar).ok_or(wanted)?;
+    }
+    Ok(())
+}
+
+fn set_form(word: &str, grammar: &mut Grammar) -> Option<()> {
+    let Grammar::Int { min, form, .. } = grammar else { return None };
+    *form = match word {
+        "canonical" => Form::Canonical,
+        // Digits have no sign.
+        "digits" if *min >= 0 => Form::Digits,
+        _ => return None,
+    };
+    Some(())
+}
+
+/// A key that the contract lets the script write.
+fn written_key(parser: &mut Parser<'_, '_>) -> Result<usize, ContractError> {
+    let contract = parser.contract;
+    let (place, name, at) = parser.place()?;
+    match place {
+        Place::Key(key) if contract.keys[key].access != Access::default() => Ok(key),
+        Place::Key(_) => {
+            Err(at.error(format!("{name} is read only; declare it rw, or rm when it may be removed")))
+        }
+        Place::Arg(_) => Err(at.error(format!("{name} is an argument; here should be the name of a key"))),
+    }
+}
+
+fn effect(parser: &mut Parser<'_, '_>) -> Result<Effect, ContractError> {
+    let contract = parser.contract;
+    let at = parser.cursor.position();
+    let needs = |key: usize, remove: bool| {
+        let Key { name, access, .. } = &contract.keys[key];
+        match remove {
+            true if !access.remove => Err(at.error(format!("{name} may not be removed; declare it rm"))),
+            false if !access.write => Err(at.error(format!("{name} may not be written; declare it rw"))),
+            _ => Ok(key),
+        }
+    };
+    if parser.cursor.takes_word("del") {
+        let key = written_key(parser)?;
+        return Ok(Effect::Delete(needs(key, true)?));
+    }
+    if parser.cursor.takes_word("change") {
+        let key = written_key(parser)?;
+        return Ok(Effect::Change(needs(key, false)?));
+    }
+    if parser.cursor.takes_word("pttl") {
+        parser.cursor.expect("(")?;
+        let key = needs(written_key(parser)?, false)?;
+        parser.cursor.expect(")")?;
+        parser.cursor.expect("=")?;
+        if matches!(contract.keys[key].ttl, Ttl::Kept | Ttl::Dropped) {
+            return Err(at.error(format!(
+                "the TTL of {} is not set; declare the key ttl=set or ttl=any",
+                contract.keys[key].name
+            )));
+        }
+        let at = parser.cursor.position();
+        let (value, found) = parser.value()?;
+        if found.kind != super::expr::Kind::Int {
+            return Err(at.error("the time that a key has left is an integer"));
+        }
+        return Ok(Effect::Expire(key, value));
+    }
+    let key = needs(written_key(parser)?, false)?;
+    parser.cursor.expect("=")?;
+    let Key { name, kind, .. } = &contract.keys[key];
+    if !matches!(kind, KeyType::String(_)) {
+        return Err(at.error(format!("{name} is no string; write change {name}")));
+    }
+    Ok(Effect::Assign(key, parser.value()?.0))
+}

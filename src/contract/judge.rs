@@ -1,0 +1,70 @@
+//! Before a run: the first error clause that applies to a call decides what it is answered.
+
+use super::facts::Facts;
+use super::grammar::Fault;
+use super::{Answer, Contract, KeyType, Place, Wrong};
+use crate::value::Value;
+use std::fmt;
+
+/// What a contract says of a call before it runs.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Verdict {
+    /// The call is within the contract.
+    Accepted,
+    /// The call is answered this error, which the script need not run for.
+    Refused(Vec<u8>),
+    /// A command that the script calls will raise an error with this code, as WRONGTYPE.
+    Raised(String),
+}
+
+/// The text of an error as text.
+impl fmt::Debug for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Verdict::Accepted => f.write_str("Accepted"),
+            Verdict::Refused(text) => f.debug_tuple("Refused").field(&String::from_utf8_lossy(text)).finish(),
+            Verdict::Raised(code) => f.debug_tuple("Raised").field(code).finish(),
+        }
+    }
+}
+
+impl Contract {
+    pub(crate) fn judge(&self, facts: &Facts<'_>) -> Verdict {
+        match self.rejections.iter().find(|one| one.wrongs.iter().any(|wrong| self.applies(*wrong, facts))) {
+            None => Verdict::Accepted,
+            Some(one) => match &one.answer {
+                Answer::Text(text) => Verdict::Refused(text.clone()),
+                Answer::Raised(code) => Verdict::Raised(code.clone()),
+            },
+        }
+    }
+    fn applies(&self, wrong: Wrong, facts: &Facts<'_>) -> bool {
+        match wrong {
+            Wrong::Arity => facts.keys.len() != self.keys.len() || facts.args.len() != self.args.len(),
+            Wrong::Broken(place, None) => {
+                matches!(self.fault(place, facts), Some(Fault::Missing | Fault::Syntax | Fault::Range))
+            }
+            Wrong::Broken(place, fault) => self.fault(place, facts) == fault,
+        }
+    }
+    /// How a key or an argument breaks its grammar; one that the call does not have is a matter of arity.
+    fn fault(&self, place: Place, facts: &Facts<'_>) -> Option<Fault> {
+        match place {
+            Place::Arg(arg) => self.args[arg].grammar.fault(facts.args.get(arg)?),
+            Place::Key(key) => {
+                facts.keys.get(key)?;
+                let declared = &self.keys[key];
+                let Some(held) = facts.held(key) else {
+                    return declared.required.then_some(Fault::Missing);
+                };
+                match (&declared.kind, &held.value) {
+                    (KeyType::Any, _) => None,
+                    (KeyType::String(grammar), Value::String(text)) => grammar.fault(&text.to_vec()),
+                    (KeyType::Other(name), value) if value.type_name() == *name => None,
+                    _ => Some(Fault::Type),
+                }
+            }
+        }
+    }
+}

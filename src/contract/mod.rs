@@ -1,0 +1,230 @@
+//! Contracts: what a script promises, declared in the comments of its header and held to by the engine. The clauses
+//! are read by `header` (words by `lexer` and `cursor`, conditions by `expr`, replies by `shape`); `judge` says before a
+//! run what a call must come to, `verify` after it whether it did; `generate` makes calls. lua/README.md is the manual.
+
+mod cursor;
+mod error;
+mod expr;
+mod facts;
+mod generate;
+mod grammar;
+mod header;
+mod judge;
+mod lexer;
+mod shape;
+#[cfg(test)]
+mod tests;
+mod verify;
+
+pub use error::ContractError;
+pub(crate) use facts::{Facts, Outcome};
+pub use generate::{Input, Inputs};
+pub use judge::Verdict;
+
+use expr::Expr;
+use grammar::{Fault, Grammar};
+use shape::{Promise, Shape};
+
+/// What a script promises: how many keys and arguments it takes and what each may hold, what it answers when they hold
+/// something else, and what it replies and changes when they do not.
+///
+/// A contract stands in the header of a script, in comments that begin with `--!`; the manual is `lua/README.md` in the
+/// package. [`Script::checked`](crate::Script::checked) makes a script that is held to it.
+///
+/// ```
+/// let contract = moonkeep::Contract::parse(
+///     r#"
+/// --!contract take
+/// --!key   stock  string int(0, 1000) required rw
+/// --!argv  n      int(1, 1000)
+/// --!error arity  "ERR one key, one argument"
+/// --!error n      "ERR n is no number from 1 to 1000"
+/// --!error stock  "ERR no stock"
+/// --!error stock.type WRONGTYPE
+/// --!case stock >= n => [1, stock - n] ; stock = stock - n
+/// --!case else       => [0, stock]
+/// "#,
+/// )?;
+/// assert_eq!(contract.name(), "take");
+/// # Ok::<(), moonkeep::ContractError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Contract {
+    name: String,
+    keys: Vec<Key>,
+    args: Vec<Arg>,
+    rejections: Vec<Rejection>,
+    reply: Option<Shape>,
+    cases: Vec<Case>,
+    writes: Vec<Writes>,
+    instructions: Option<u64>,
+}
+
+/// A key of the script.
+#[derive(Debug, Clone, PartialEq)]
+struct Key {
+    name: String,
+    kind: KeyType,
+    required: bool,
+    access: Access,
+    ttl: Ttl,
+}
+
+/// What a key holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum KeyType {
+    String(Grammar),
+    /// A type by the name that TYPE tells.
+    Other(&'static str),
+    Any,
+}
+
+/// What a script may do to a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Access {
+    write: bool,
+    remove: bool,
+}
+
+/// What becomes of a key's expiry when the script writes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ttl {
+    /// It stays.
+    Kept,
+    /// The key has one afterwards.
+    Set,
+    /// The key has none afterwards.
+    Dropped,
+    Any,
+}
+
+/// An argument of the script.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Arg {
+    name: String,
+    grammar: Grammar,
+}
+
+/// A key or an argument, by its number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Key(usize),
+    Arg(usize),
+}
+
+/// An `error` clause: what is wrong with a call, and what it is answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Rejection {
+    wrongs: Vec<Wrong>,
+    answer: Answer,
+}
+
+/// One thing that may be wrong with a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wrong {
+    Arity,
+    /// A key or argument that breaks its grammar: in this way, or in any but a wrong type.
+    Broken(Place, Option<Fault>),
+}
+
+/// What a call that is wrong is answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Answer {
+    /// The script replies this error.
+    Text(Vec<u8>),
+    /// A command that the script calls raises an error with this code.
+    Raised(String),
+}
+
+/// A `case` clause: when it applies, what the script replies and what it changes then.
+#[derive(Debug, Clone, PartialEq)]
+struct Case {
+    line: usize,
+    /// The clause as it is written, for messages.
+    text: String,
+    /// None for `else`.
+    when: Option<Expr>,
+    promise: Promise,
+    effects: Vec<Effect>,
+}
+
+/// What a case changes; a key that no effect names stays as it is.
+#[derive(Debug, Clone, PartialEq)]
+enum Effect {
+    /// The string key holds this afterwards.
+    Assign(usize, Expr),
+    /// The key is gone.
+    Delete(usize),
+    /// The key has so many milliseconds left.
+    Expire(usize, Expr),
+    /// The key holds something else; what, is not told.
+    Change(usize),
+}
+
+/// A `writes` clause: keys that may be written, and for which replies.
+#[derive(Debug, Clone, PartialEq)]
+struct Writes {
+    keys: Vec<usize>,
+    when: Option<Expr>,
+}
+
+impl Contract {
+    /// Reads a contract: a script with its header, or the clauses by themselves as they stand in a `.contract` file.
+    ///
+    /// # Errors
+    /// The first mistake, with its line and column. A text without a `contract` clause has none.
+    pub fn parse(text: impl AsRef<[u8]>) -> Result<Contract, ContractError> {
+        header::parse(text.as_ref())
+    }
+    /// Whether the header of a script holds a contract.
+    pub fn is_in(script: impl AsRef<[u8]>) -> bool {
+        header::lines(script.as_ref()).next().is_some()
+    }
+    /// The name of the contract.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+    /// The names of the keys, in order.
+    pub fn keys(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.keys.iter().map(|key| key.name.as_str())
+    }
+    /// The names of the arguments, in order.
+    pub fn args(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.args.iter().map(|arg| arg.name.as_str())
+    }
+    /// How many instructions of the Lua VM a run may take.
+    pub fn instructions(&self) -> Option<u64> {
+        self.instructions
+    }
+    /// Calls on both sides of every bound, each with the state that it meets: at and beside the ends of each range, in
+    /// every wrong form, for keys of other types, missing, at the instant of their expiry and past it. The same seed
+    /// gives the same calls.
+    ///
+    /// ```
+    /// let contract = moonkeep::Contract::parse(include_str!("../../lua/unlock.lua"))?;
+    /// let inputs: Vec<_> = contract.inputs(7).take(3).collect();
+    /// assert_eq!(contract.inputs(7).take(3).collect::<Vec<_>>(), inputs);
+    /// # Ok::<(), moonkeep::ContractError>(())
+    /// ```
+    pub fn inputs(&self, seed: u64) -> Inputs<'_> {
+        Inputs::new(self, seed)
+    }
+    fn place(&self, name: &str) -> Option<Place> {
+        let key = self.keys.iter().position(|key| key.name == name).map(Place::Key);
+        key.or_else(|| self.args.iter().position(|arg| arg.name == name).map(Place::Arg))
+    }
+    fn place_name(&self, place: Place) -> &str {
+        match place {
+            Place::Key(key) => &self.keys[key].name,
+            Place::Arg(arg) => &self.args[arg].name,
+        }
+    }
+    /// What is said of a name that is none of the contract's.
+    fn unknown(&self, name: &str) -> String {
+        let names: Vec<&str> = self.keys().chain(self.args()).collect();
+        if names.is_empty() {
+            return format!("{name:?} is not declared; declare it above with a key or argv clause");
+        }
+        format!("{name:?} is not declared above; declared are {}", names.join(", "))
+    }
+}

@@ -1,0 +1,198 @@
+//! What is refused as a contract, with place and text; and what the clauses mean.
+
+use super::*;
+
+const TAKE: &str = r#"--!contract take
+--!key   stock  string int(0, 1000) required rw
+--!argv  n      int(1, 1000)
+--!error arity  "ERR arity"
+--!error n      "ERR n"
+--!error stock  "ERR stock"
+--!error stock.type WRONGTYPE
+--!reply [0, int(0, 1000)] | [1, int(0, 999)]
+--!case stock >= n => [1, stock - n] ; stock = stock - n
+--!case else       => [0, stock]
+"#;
+
+#[test]
+fn a_contract_is_read() {
+    let contract = Contract::parse(TAKE).expect("parses");
+    assert_eq!(contract.keys().collect::<Vec<_>>(), ["stock"]);
+    assert_eq!(contract.args().collect::<Vec<_>>(), ["n"]);
+    assert_eq!(contract.rejections.len(), 4);
+    assert_eq!(contract.cases.iter().map(|case| case.line).collect::<Vec<_>>(), [9, 10]);
+    assert_eq!(
+        contract.reply.as_ref().map(ToString::to_string).as_deref(),
+        Some("[0, int(0, 1000)] | [1, int(0, 999)]")
+    );
+    assert!(Contract::is_in(TAKE) && !Contract::is_in("-- no contract\nreturn 1"));
+}
+
+#[test]
+fn a_clause_may_go_on_in_further_lines() {
+    let text = TAKE.replace("=> [1, stock - n] ;", "\n--!    => [1, stock - n] # the rest\n--!    ;");
+    let contract = Contract::parse(&text).expect("parses");
+    let whole = Contract::parse(TAKE).expect("parses");
+    assert_eq!(contract.cases[0].effects, whole.cases[0].effects);
+    assert_eq!(contract.cases[0].promise, whole.cases[0].promise);
+}
+
+/// The error of `TAKE` with a line exchanged.
+fn error(line: usize, new: &str) -> String {
+    let mut lines: Vec<&str> = TAKE.lines().collect();
+    lines[line - 1] = new;
+    match Contract::parse(lines.join("\n")) {
+        Ok(_) => panic!("{new} is accepted"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn mistakes_are_told_with_their_place() {
+    let cases = [
+        (1, "--!key a string", "1:4: a contract begins with a line --!contract NAME, not with key"),
+        (1, "--!contract take 2", "1:18: the version of the contract language is 1"),
+        (1, "--!contract", "1:12: here should be the name of the contract, not the end of the clause"),
+        (2, "--!key stock", "2:13: here should be the type of the key, not the end of the clause"),
+        (
+            2,
+            "--!key stock text",
+            "2:14: \"text\" is no type of a key; types are string, list, hash, set, zset, stream, any",
+        ),
+        (2, "--!key pttl string", "2:8: \"pttl\" is a word of the language; take another name"),
+        (2, "--!key stock string int(5, 1)", "2:25: the bounds are the wrong way round: 5 is greater than 1"),
+        (
+            2,
+            "--!key stock string ttl=never",
+            "2:25: \"never\" is no rule for a TTL; they are kept, set, dropped, any",
+        ),
+        (
+            2,
+            "--!keys 1",
+            "2:4: \"keys\" is no clause; clauses are contract, key, argv, error, reply, case, writes, instructions",
+        ),
+        (3, "--!argv stock int(1, 2)", "3:9: \"stock\" is declared already"),
+        (
+            3,
+            "--!argv n number",
+            "3:11: here should be a grammar: int(MIN, MAX), token, bytes, bytes(MIN, MAX) or one_of(\"a\", ...), not \"number\"",
+        ),
+        (
+            3,
+            "--!argv n int(-1, 2) digits",
+            "3:22: here should be canonical or digits after an int, or the end of the clause, not \"digits\"",
+        ),
+        (
+            4,
+            "--!error stock \"no\"",
+            "1:4: it is not told what a wrong number of keys or arguments is answered; add --!error arity \"TEXT\"",
+        ),
+        (5, "--!error n.missing \"no\"", "5:12: n cannot be wrong by \"missing\"; it can by syntax, range"),
+        (
+            5,
+            "--!error n.syntax \"no\"",
+            "3:10: it is not told what happens when n is wrong by range; add --!error n.range \"TEXT\"",
+        ),
+        (5, "--!error m \"no\"", "5:10: \"m\" is not declared above; declared are stock, n"),
+        (
+            5,
+            "--!error n",
+            "5:11: here should be the text of the error in quotes, or the code of the error that a command raises, not the end of the clause",
+        ),
+        (
+            7,
+            "--!error arity \"no\"",
+            "2:10: it is not told what happens when stock is wrong by type; add --!error stock.type WRONGTYPE",
+        ),
+        (
+            8,
+            "--!reply list",
+            "8:10: here should be a shape: an integer, int, int(MIN, MAX), bytes, a text, status, nil, any, or [SHAPE, ...], not \"list\"",
+        ),
+        (9, "--!case stock => 1", "9:9: here should be a condition, as in a >= 1, not an integer"),
+        (9, "--!case stock >= \"5\" => 1", "9:18: \">=\" works on integers; this is a text"),
+        (9, "--!case stock == \"5\" => 1", "9:18: a text is never equal to an integer"),
+        (
+            9,
+            "--!case reply == 1 => 1",
+            "9:9: \"reply\" is known after the run only, in the condition of a writes clause",
+        ),
+        (9, "--!case stock > 1 1", "9:19: here should be \"=>\", not 1"),
+        (9, "--!case stock > 1 => 1 ; del stock", "9:26: stock may not be removed; declare it rm"),
+        (
+            9,
+            "--!case stock > 1 => 1 ; pttl(stock) = 5",
+            "9:26: the TTL of stock is not set; declare the key ttl=set or ttl=any",
+        ),
+        (9, "--!case stock > 1 => 1 ; n = 5", "9:26: n is an argument; here should be the name of a key"),
+        (9, "--!case else => 1", "10:4: no case applies after \"case else\"; put this one above it"),
+        (9, "--!writes stock when reply[0] == 1", "9:28: elements of a reply are counted from 1"),
+        (9, "--!instructions 0", "9:17: a run takes at least one instruction"),
+        (
+            10,
+            "return 1\n--!case else => 1",
+            "11:1: contract lines begin in the first column and stand in the header, above the first line of code",
+        ),
+    ];
+    for (line, new, expected) in cases {
+        assert_eq!(error(line, new), expected, "{new}");
+    }
+    let none = "1:1: there is no contract in the header; it begins with a line --!contract NAME";
+    assert_eq!(Contract::parse("return 1").expect_err("none").to_string(), none);
+}
+
+#[test]
+fn a_key_that_may_be_missing_needs_a_default() {
+    let text = "--!contract c\n--!key n string int(0, 9) rw\n--!error arity \"a\"\n--!error n \"b\"\n--!error n.type WRONGTYPE\n";
+    let bare = Contract::parse(format!("{text}--!case n + 1 > 5 => 1\n")).expect_err("may be missing");
+    let told = "6:9: this may be missing: write default(KEY, VALUE) to say what counts then";
+    assert_eq!(bare.to_string(), told);
+    assert!(Contract::parse(format!("{text}--!case default(n, 0) + 1 > 5 => 1\n")).is_ok());
+    assert!(Contract::parse(format!("{text}--!case n == nil or exists(n) => 1\n")).is_ok());
+}
+
+#[test]
+fn nesting_is_bounded() {
+    let deep = format!("--!case {}1 == 1 => 1", "(".repeat(100_000));
+    assert_eq!(error(9, &deep), "9:73: the expression is nested too deeply");
+    let deep = format!("--!case {} 1 == 1 => 1", "not ".repeat(100_000));
+    assert!(error(9, &deep).ends_with("the expression is nested too deeply"));
+    let deep = format!("--!reply {}", "[".repeat(100_000));
+    assert!(error(8, &deep).ends_with("arrays are nested too deeply"));
+}
+
+#[test]
+fn the_header_ends_where_code_begins() {
+    let script = "#!lua flags=no-writes\n\n-- text\n--!contract c\n--[[ --!key ]]\nreturn 1";
+    assert_eq!(header::lines(script.as_bytes()).map(|(line, _)| line).collect::<Vec<_>>(), [4]);
+    let script = "--!contract c\n--[==[\n--!argv\n]==] return 1";
+    assert_eq!(header::lines(script.as_bytes()).count(), 1);
+}
+
+mod any_text {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(512))]
+
+        #[test]
+        fn is_read_or_refused_with_its_place(
+            at in 0..TAKE.len(), cut in 0..20usize, put in "(--![a-z]{0,8}|[ -~]{0,6}|\\PC{0,4}|[\\n\"\\\\()=>.,|;#-]{0,6})"
+        ) {
+            let (mut start, mut end) = (at, (at + cut).min(TAKE.len()));
+            while !TAKE.is_char_boundary(start) { start -= 1; }
+            while !TAKE.is_char_boundary(end) { end += 1; }
+            let text = format!("{}{put}{}", &TAKE[..start], &TAKE[end..]);
+            if let Err(error) = Contract::parse(&text) {
+                prop_assert!(error.line() >= 1 && error.line() <= text.lines().count().max(1) + 1, "{error}");
+                prop_assert!(error.column() >= 1, "{error}");
+            }
+        }
+
+        #[test]
+        fn of_any_bytes_ends(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let _ = Contract::parse([&b"--!contract c\n--!"[..], &bytes].concat());
+        }
+    }
+}

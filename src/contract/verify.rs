@@ -1,0 +1,250 @@
+//! After a run: whether the reply and the changes are what the contract promises.
+
+use super::facts::{Facts, Outcome};
+use super::judge::Verdict;
+use super::{Case, Contract, Effect, Key, Ttl};
+use crate::reply::{Reply, ReplyRef};
+use crate::store::Held;
+use crate::util::words::quote_word;
+use crate::value::{Str, Value};
+
+/// What a key should hold after a run.
+struct Expectation {
+    /// None when any value will do.
+    value: Option<Option<Value>>,
+    ttl: ExpectedTtl,
+}
+
+enum ExpectedTtl {
+    /// This instant of expiry, or none.
+    At(Option<i64>),
+    Some,
+    Any,
+}
+
+impl Contract {
+    /// What the script did that its contract does not say, if anything.
+    pub(crate) fn breach(
+        &self,
+        facts: &Facts<'_>,
+        verdict: &Verdict,
+        reply: &Reply,
+        outcome: &Outcome,
+    ) -> Option<String> {
+        let view = reply.view();
+        let found = match verdict {
+            Verdict::Refused(text) => self.refusal(
+                facts,
+                &String::from_utf8_lossy(text),
+                view == ReplyRef::Error(text),
+                view,
+                outcome,
+            ),
+            Verdict::Raised(code) => {
+                let is_raised = matches!(view, ReplyRef::Error(text) if code_of(text) == code.as_bytes());
+                self.refusal(facts, code, is_raised, view, outcome)
+            }
+            // Not the script's word, and not in its power.
+            Verdict::Accepted if matches!(view, ReplyRef::Error(text) if code_of(text) == b"OOM") => {
+                return None;
+            }
+            Verdict::Accepted => self.fulfilment(facts, view, outcome),
+        };
+        let found = found.or_else(|| undeclared(facts, outcome)).or_else(|| self.budget(outcome));
+        found.map(|found| format!("{} broke its contract: {found}", self.name))
+    }
+    /// A call that the contract refuses gets the declared error and changes nothing.
+    fn refusal(
+        &self,
+        facts: &Facts<'_>,
+        promised: &str,
+        kept: bool,
+        view: ReplyRef<'_>,
+        outcome: &Outcome,
+    ) -> Option<String> {
+        if !kept {
+            return Some(format!("the call is refused with {promised}, the script replied {view:?}"));
+        }
+        let (_, key) = outcome.written.first()?;
+        Some(format!("the call is refused with {promised}, the script wrote {}", self.shown(facts, key)))
+    }
+    fn fulfilment(&self, facts: &Facts<'_>, view: ReplyRef<'_>, outcome: &Outcome) -> Option<String> {
+        if let ReplyRef::Error(text) = view {
+            let text = String::from_utf8_lossy(text);
+            return Some(format!("the call is within it, the script replied (error) {text}"));
+        }
+        self.frame(facts, view, outcome).or_else(|| self.shape(view)).or_else(|| {
+            let case = match self.case(facts) {
+                Ok(case) => case?,
+                Err(problem) => return Some(problem),
+            };
+            self.kept_case(case, facts, view, outcome)
+        })
+    }
+    fn shape(&self, view: ReplyRef<'_>) -> Option<String> {
+        let shape = self.reply.as_ref().filter(|shape| !shape.fits(view))?;
+        Some(format!("replies are {shape}, the script replied {view:?}"))
+    }
+    /// The case that applies: the first whose condition holds. None when no case is declared.
+    fn case(&self, facts: &Facts<'_>) -> Result<Option<&Case>, String> {
+        if self.cases.is_empty() {
+            return Ok(None);
+        }
+        let applies = |case: &&Case| case.when.as_ref().is_none_or(|when| when.holds(facts, None));
+        match self.cases.iter().find(applies) {
+            Some(case) => Ok(Some(case)),
+            None => Err("no case applies to the call; add one, or --!case else".to_owned()),
+        }
+    }
+    fn kept_case(
+        &self,
+        case: &Case,
+        facts: &Facts<'_>,
+        view: ReplyRef<'_>,
+        outcome: &Outcome,
+    ) -> Option<String> {
+        let told = |found: String| Some(format!("line {}, case {}: {found}", case.line, case.text));
+        let Some(expected) = case.promise.expected(facts) else {
+            return told("its integers overflow in this call".to_owned());
+        };
+        if !expected.is(view) {
+            return told(format!("the reply should be {expected}, it is {view:?}"));
+        }
+        for (key, declared) in self.keys.iter().enumerate() {
+            let Some(expected) = expectation(case, key, declared, facts) else {
+                return told("its integers overflow in this call".to_owned());
+            };
+            let after = outcome.held.get(key).and_then(Option::as_ref);
+            if let Some(found) = expected.mismatch(&declared.name, after) {
+                return told(found);
+            }
+        }
+        None
+    }
+    /// Keys that were written and may not be.
+    fn frame(&self, facts: &Facts<'_>, view: ReplyRef<'_>, outcome: &Outcome) -> Option<String> {
+        for (db, written) in &outcome.written {
+            let key = facts.keys.iter().position(|key| *db == facts.db && **key == **written);
+            let Some((at, key)) = key.and_then(|at| Some((at, self.keys.get(at)?))) else {
+                return Some(format!("the script wrote {}, which is none of its keys", quote_word(written)));
+            };
+            let allowed = |writes: &super::Writes| {
+                writes.keys.contains(&at)
+                    && writes.when.as_ref().is_none_or(|when| when.holds(facts, Some(view)))
+            };
+            if !self.writes.is_empty() && !self.writes.iter().any(allowed) {
+                return Some(format!("{} may not be written for the reply {view:?}", key.name));
+            }
+            let is_gone = facts.held(at).is_some() && outcome.held.get(at).is_some_and(Option::is_none);
+            if is_gone && !key.access.remove {
+                return Some(format!("{} may not be removed", key.name));
+            }
+            if !is_gone && !key.access.write {
+                let may = if key.access.remove {
+                    "may be removed, not written"
+                } else {
+                    "is read only, it was written"
+                };
+                return Some(format!("{} {may}", key.name));
+            }
+        }
+        None
+    }
+    fn budget(&self, outcome: &Outcome) -> Option<String> {
+        let limit = self.instructions.filter(|&limit| outcome.instructions > limit)?;
+        Some(format!("a run takes up to {limit} instructions, this one took {}", outcome.instructions))
+    }
+    /// A key by its name, or as it is when it has none.
+    fn shown(&self, facts: &Facts<'_>, key: &[u8]) -> String {
+        let at = facts.keys.iter().position(|one| *one == key);
+        at.and_then(|at| self.keys.get(at)).map_or_else(|| quote_word(key), |key| key.name.clone())
+    }
+}
+
+/// A key that the script used and was not given.
+fn undeclared(facts: &Facts<'_>, outcome: &Outcome) -> Option<String> {
+    let used = outcome.used.iter().find(|used| !facts.keys.contains(&used.as_slice()))?;
+    Some(format!("the script used {}, which is none of its keys", quote_word(used)))
+}
+
+/// The first word of an error.
+fn code_of(text: &[u8]) -> &[u8] {
+    text.split(|&byte| byte == b' ').next().unwrap_or_default()
+}
+
+/// What a key should hold after a case; None where integers overflow.
+fn expectation(case: &Case, key: usize, declared: &Key, facts: &Facts<'_>) -> Option<Expectation> {
+    let before = facts.held(key);
+    let kept = ExpectedTtl::At(before.and_then(|held| held.expire_at_ms));
+    let mut expected = Expectation { value: Some(before.map(|held| held.value.clone())), ttl: kept };
+    let mut is_written = false;
+    let mut expires = None;
+    for effect in &case.effects {
+        match effect {
+            Effect::Assign(at, value) if *at == key => {
+                is_written = true;
+                expected.value = Some(assigned(value.eval(facts, None)?));
+            }
+            Effect::Change(at) if *at == key => {
+                is_written = true;
+                expected.value = None;
+            }
+            Effect::Delete(at) if *at == key => {
+                return Some(Expectation { value: Some(None), ttl: ExpectedTtl::Any });
+            }
+            Effect::Expire(at, value) if *at == key => {
+                let super::expr::Datum::Int(left) = value.eval(facts, None)? else { return None };
+                expires = Some(i64::try_from(left.checked_add(i128::from(facts.now_ms))?).ok()?);
+            }
+            _ => {}
+        }
+    }
+    match (expires, is_written, declared.ttl) {
+        (Some(at), _, _) => expected.ttl = ExpectedTtl::At(Some(at)),
+        (None, true, Ttl::Any) => expected.ttl = ExpectedTtl::Any,
+        (None, true, Ttl::Set) => expected.ttl = ExpectedTtl::Some,
+        (None, true, Ttl::Dropped) => expected.ttl = ExpectedTtl::At(None),
+        (None, _, _) => {}
+    }
+    Some(expected)
+}
+
+/// The value of a string key that holds this.
+fn assigned(value: super::expr::Datum<'_>) -> Option<Value> {
+    use super::expr::Datum;
+    match value {
+        Datum::Int(value) => Some(Value::String(Str::new(value.to_string().as_bytes()))),
+        Datum::Text(text) => Some(Value::String(Str::new(&text))),
+        Datum::Bool(_) | Datum::Nil => None,
+    }
+}
+
+impl Expectation {
+    fn mismatch(&self, name: &str, after: Option<&Held>) -> Option<String> {
+        let shown = |value: Option<&Value>| value.map_or("missing".to_owned(), |value| value.preview());
+        if let Some(value) = &self.value
+            && value.as_ref() != after.map(|held| &held.value)
+        {
+            let after = shown(after.map(|held| &held.value));
+            return Some(format!("{name} should be {} afterwards, it is {after}", shown(value.as_ref())));
+        }
+        let after = after?;
+        let told = |expiry: Option<i64>| match expiry {
+            Some(at) => format!("expire {} ms from now", at.saturating_sub(after.now_ms)),
+            None => "have no expiry".to_owned(),
+        };
+        let found = match after.expire_at_ms {
+            Some(at) => format!("it expires {} ms from now", at.saturating_sub(after.now_ms)),
+            None => "it has no expiry".to_owned(),
+        };
+        match self.ttl {
+            ExpectedTtl::At(at) if at != after.expire_at_ms => {
+                Some(format!("{name} should {}, {found}", told(at)))
+            }
+            ExpectedTtl::Some if after.expire_at_ms.is_none() => {
+                Some(format!("{name} should expire, {found}"))
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! A script that is held to its contract: a call is judged before Lua runs, and what the script did is verified after,
+//! all in one unit of work.
+
+use super::{Client, Core};
+use crate::command::session::Replies;
+use crate::command::{Origin, TracedCall, keys};
+use crate::contract::{Contract, Facts, Outcome, Verdict};
+use crate::error::Error;
+use crate::reply::Reply;
+use crate::store::SessionId;
+
+/// A call of a script with a contract.
+pub(super) struct CheckedCall<'a> {
+    pub(super) contract: &'a Contract,
+    pub(super) source: &'a [u8],
+    pub(super) sha: &'a [u8],
+    pub(super) keys: &'a [&'a [u8]],
+    pub(super) args: &'a [&'a [u8]],
+}
+
+impl CheckedCall<'_> {
+    /// The call as EVALSHA when the engine knows the script, else as EVAL.
+    fn run(&self, core: &mut Core, id: SessionId, out: &mut Reply) {
+        let count = self.keys.len().to_string();
+        let (name, script): (&[u8], &[u8]) = match core.state.scripts.contains(self.sha) {
+            true => (b"EVALSHA", self.sha),
+            false => (b"EVAL", self.source),
+        };
+        let mut argv = vec![name, script, count.as_bytes()];
+        argv.extend(self.keys.iter().chain(self.args));
+        core.run(id, Origin::Client, &argv, out);
+    }
+}
+
+impl Client {
+    /// What the contract says of a call, in the state as it is. Nothing runs.
+    pub(super) fn judge(&mut self, call: &CheckedCall<'_>) -> Result<Verdict, Error> {
+        let mut core = self.shared.lock()?;
+        core.enter(self.id)?;
+        let db = core.state.sessions.get(self.id).db;
+        let verdict = call.contract.judge(&Facts::look(&core.state.store, db, call.keys, call.args));
+        core.state.store.finish_unit();
+        Ok(verdict)
+    }
+    /// Runs a call that is held to its contract, and gives what it called.
+    pub(super) fn submit_checked(
+        &mut self,
+        call: &CheckedCall<'_>,
+        out: &mut Reply,
+    ) -> Result<Vec<TracedCall>, Error> {
+        out.clear();
+        let mut core = self.shared.lock()?;
+        let id = self.id;
+        let mut calls = Vec::new();
+        core.lossy(out, |core, out| core.checked_unit(id, call, &mut calls, out))?;
+        Ok(calls)
+    }
+}
+
+impl Core {
+    fn checked_unit(
+        &mut self,
+        id: SessionId,
+        call: &CheckedCall<'_>,
+        calls: &mut Vec<TracedCall>,
+        out: &mut Reply,
+    ) -> Result<(), Error> {
+        self.enter(id)?;
+        let session = self.state.sessions.get(id);
+        if session.queue.is_some() || session.replies != Replies::On {
+            return Err(Error::usage(
+                "a call that is held to its contract needs its reply at once: not in MULTI, nor with CLIENT REPLY off",
+            ));
+        }
+        let facts = Facts::look(&self.state.store, session.db, call.keys, call.args);
+        let verdict = call.contract.judge(&facts);
+        if let Verdict::Refused(text) = &verdict {
+            self.state.stats.errors += 1;
+            out.error_text(text);
+            self.leave(id, out);
+            return Ok(());
+        }
+        let outcome = self.observed(id, call, &facts, out);
+        *calls = self.state.trace.take().unwrap_or_default();
+        let outcome = Outcome { used: self.keys_of(calls), ..outcome };
+        let breach = call.contract.breach(&facts, &verdict, out, &outcome);
+        self.leave(id, out);
+        breach.map_or(Ok(()), |breach| Err(Error::breach(breach)))
+    }
+    /// Runs the call, and notes what it did.
+    fn observed(
+        &mut self,
+        id: SessionId,
+        call: &CheckedCall<'_>,
+        facts: &Facts<'_>,
+        out: &mut Reply,
+    ) -> Outcome {
+        self.vm().count_each(true);
+        self.state.store.record_writes();
+        self.state.trace = Some(Vec::new());
+        call.run(self, id, out);
+        let written = self.state.store.take_writes();
+        let instructions = self.vm().count_each(false);
+        let held = Facts::look(&self.state.store, facts.db, facts.keys, facts.args).held;
+        Outcome { held, written, used: Vec::new(), instructions }
+    }
+    /// The keys that commands name.
+    fn keys_of(&self, calls: &[TracedCall]) -> Vec<Vec<u8>> {
+        let mut used = Vec::new();
+        for TracedCall { argv, .. } in calls {
+            let words: Vec<&[u8]> = argv.iter().map(Vec::as_slice).collect();
+            let Ok(row) = self.state.table.lookup(&words) else { continue };
+            used.extend(keys::find(row.spec, &words).into_iter().filter_map(|key| argv.get(key.at).cloned()));
+        }
+        used
+    }
+}
