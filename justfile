@@ -14,9 +14,10 @@ clippy:
 doc:
     RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --all-features
 
-# The README's test command, with the differential tests required.
+# The README's test command and the tests of the features, with the differential tests required.
 test:
-    MOONKEEP_REQUIRE_SERVER=1 cargo test
+    cargo check --all-targets
+    MOONKEEP_REQUIRE_SERVER=1 cargo test --all-features
 
 # The library alone, as it is meant to be embedded.
 lib-only:
@@ -24,7 +25,7 @@ lib-only:
 
 # A short run of each fuzz target.
 fuzz-smoke:
-    MOONKEEP_FUZZ_SECONDS=20 cargo test --test main fuzz_
+    MOONKEEP_FUZZ_SECONDS=20 cargo test --all-features --test main fuzz_
 
 # One fuzz target with libFuzzer under AddressSanitizer, the Lua sources included: commands, script or parsers.
 fuzz target seconds="60":

@@ -22,6 +22,7 @@
 //! - move time: [`Engine::advance`], [`Engine::set_time`]
 //! - keep, compare and go back: [`Engine::snapshot`], [`Engine::restore`], [`Engine::fork`], [`Snapshot::diff`]
 //! - see what happened: [`Engine::subscribe_journal`], [`Client::trace`], [`Engine::take_log`]; let replies be lost: [`Engine::lose`]
+//! - a stock, a lease, a fencing number, here and on a server, with the same code: [`patterns`]
 //! - ask an error what it is: [`Error::code`] for an error reply, the predicates of [`Error`] for the rest
 //!
 //! The modules are what the engine is made of. README.md says what runs, docs/RECIPES.md shows longer examples,
@@ -33,6 +34,7 @@ mod contract;
 mod engine;
 mod error;
 mod front;
+pub mod patterns;
 pub mod reply;
 mod script;
 pub mod store;

@@ -21,3 +21,15 @@ fn the_library_alone_takes_in_few_crates() {
     let command: BTreeSet<String> = crates(&[]).difference(&library).cloned().collect();
     assert_eq!(command, BTreeSet::from(["lexopt".to_string()]), "what the cli feature adds");
 }
+
+/// The redis crate and what it needs; whoever turns the feature on has it already. (More than half is for reading URLs.)
+#[test]
+fn the_redis_features_add_little_but_the_redis_crate() {
+    let library = crates(&["--no-default-features"]);
+    let with_redis = crates(&["--no-default-features", "--features", "redis"]);
+    let with_async = crates(&["--no-default-features", "--features", "redis-aio"]);
+    let redis = with_redis.difference(&library).count();
+    assert!(redis <= 40, "{redis} crates more: {with_redis:?}");
+    let more = with_async.difference(&with_redis).count();
+    assert!(more <= 16, "{more} crates more: {with_async:?}");
+}

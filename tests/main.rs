@@ -17,6 +17,7 @@ mod interleaving;
 mod introspection;
 mod journal;
 mod keys;
+mod patterns;
 mod reference;
 mod reported;
 mod scan;

@@ -252,6 +252,10 @@ impl Invocation<'_> {
         let Script { source, sha, .. } = self.script;
         run(&CheckedCall { contract, source, sha, keys: &keys, args: &args })
     }
+    /// The script, the keys and the arguments, for whoever sends them in its own way.
+    pub(crate) fn parts(&self) -> (&Script, &[Vec<u8>], &[Vec<u8>]) {
+        (self.script, &self.keys, &self.args)
+    }
     fn words<'a>(&'a self, command: &'a [u8], script: &'a [u8]) -> Vec<Cow<'a, [u8]>> {
         let count = self.keys.len().to_string().into_bytes();
         let mut words = vec![command.into(), script.into(), count.into()];

@@ -75,8 +75,13 @@ impl Server {
         }
     }
 
+    /// Where it listens.
+    pub(crate) fn socket(&self) -> PathBuf {
+        self.folder.join("socket")
+    }
+
     fn connection(&mut self, name: &str) -> &mut Connection {
-        let socket = self.folder.join("socket");
+        let socket = self.socket();
         self.connections.entry(name.into()).or_insert_with(|| Connection::open(&socket))
     }
 
