@@ -136,7 +136,9 @@ impl Subject {
         let (client, watcher) = (engine.client(), engine.client());
         let hash = engine.state_hash().expect("a new engine is free");
         let (told, reply, state) = (Vec::new(), Reply::new(), String::new());
-        Subject { engine, journal, told, client, watcher, reply, state, hash }
+        let mut subject = Subject { engine, journal, told, client, watcher, reply, state, hash };
+        subject.state = subject.walk();
+        subject
     }
 
     /// Runs one command and checks all that must hold after any.
@@ -229,9 +231,9 @@ impl Subject {
         self.walk();
     }
 
-    /// All databases as text: each key with its type, deadline and value, in order of keys.
+    /// All databases as text: each key with its type, deadline and value, in order of keys. Before them the libraries.
     fn walk(&mut self) -> String {
-        let mut text = String::new();
+        let mut text = format!("{:?}\n", self.look(&[b"FUNCTION", b"LIST", b"WITHCODE"]));
         for db in 0..DATABASES {
             self.look(&[b"SELECT", db.to_string().as_bytes()]);
             let mut keys: Vec<Vec<u8>> = self.look(&[b"KEYS", b"*"]).get().unwrap_or_default();

@@ -5,6 +5,7 @@ pub mod args;
 pub mod config;
 pub mod help;
 pub mod keys;
+pub mod libraries;
 pub mod log;
 pub mod scan;
 pub mod scripts;
@@ -20,6 +21,7 @@ use crate::util::clock::Stopwatch;
 use crate::util::words::join_words;
 use crate::value::Value;
 use config::Config;
+use libraries::Libraries;
 use scripts::Scripts;
 use session::{Session, Sessions};
 use spec::{MAY_REPLICATE, NO_MULTI, NOSCRIPT, TOUCHES_ARBITRARY_KEYS, WRITE};
@@ -65,6 +67,40 @@ pub enum VmCall {
         /// Where the text is.
         body: u32,
     },
+    /// FCALL: `FCALL function numkeys key… arg…`.
+    Function {
+        /// The identity of the library that has the function.
+        library: u64,
+        /// The number of the function in it.
+        index: u32,
+        /// How many of the words after numkeys are keys; the others are arguments.
+        numkeys: u32,
+        /// FCALL_RO.
+        read_only: bool,
+    },
+    /// FUNCTION LOAD: run the library's code and keep what it registers.
+    LoadLibrary {
+        /// Where the code is.
+        code: u32,
+        /// It may take the place of a library.
+        replace: bool,
+    },
+    /// FUNCTION RESTORE: load the libraries of a dump.
+    RestoreLibraries {
+        /// What becomes of those that are there.
+        policy: RestorePolicy,
+    },
+}
+
+/// What FUNCTION RESTORE does to the libraries that are there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RestorePolicy {
+    /// It keeps them.
+    Append,
+    /// It replaces those with a name in the dump.
+    Replace,
+    /// It removes all of them.
+    Flush,
 }
 
 /// How the script of a call is named.
@@ -107,6 +143,8 @@ pub struct State {
     pub sessions: Sessions,
     /// Sources of known scripts.
     pub scripts: Scripts,
+    /// Libraries of functions.
+    pub libraries: Libraries,
     /// Settings.
     pub config: Config,
     /// Counters.
@@ -130,6 +168,7 @@ impl State {
             store,
             sessions: Sessions::default(),
             scripts: Scripts::default(),
+            libraries: Libraries::default(),
             config,
             stats: Stats::default(),
             started_at_ms: 0,
@@ -145,6 +184,7 @@ impl State {
             store: self.store.detached(),
             sessions: Sessions::default(),
             scripts: self.scripts.clone(),
+            libraries: self.libraries.clone(),
             config: self.config.clone(),
             stats: self.stats,
             started_at_ms: self.started_at_ms,
@@ -158,6 +198,7 @@ impl State {
     pub(crate) fn adopt(&mut self, other: &State) {
         self.store.adopt(&other.store);
         self.scripts = other.scripts.clone();
+        self.libraries = other.libraries.clone();
         self.config = other.config.clone();
         self.stats = other.stats;
         self.started_at_ms = other.started_at_ms;

@@ -127,6 +127,8 @@ fn memory(cx: &Ctx<'_>, fields: &mut Fields) {
     fields.add_bytes("used_memory", used);
     fields.add("used_memory_dataset", used);
     fields.add("number_of_cached_scripts", cx.state.scripts.len());
+    fields.add("number_of_functions", cx.state.libraries.functions_len());
+    fields.add("number_of_libraries", cx.state.libraries.len());
     fields.add_bytes("maxmemory", 0);
     fields.add("maxmemory_policy", "noeviction");
     fields.add("lazyfree_pending_objects", 0);

@@ -5,6 +5,7 @@ mod client;
 mod configuration;
 mod connection;
 mod expiry;
+pub(crate) mod functions;
 mod hashes;
 mod info;
 mod introspection;
@@ -37,6 +38,7 @@ pub fn table() -> &'static Table {
             configuration::SPECS,
             connection::SPECS,
             expiry::SPECS,
+            functions::SPECS,
             hashes::SPECS,
             info::SPECS,
             introspection::SPECS,

@@ -1,28 +1,68 @@
-//! What can be asked of an engine beside its lock, while a script of another thread holds it: SCRIPT KILL.
+//! What can be asked of an engine beside its lock, while a script or a function of another thread holds it: SCRIPT KILL,
+//! FUNCTION KILL and FUNCTION STATS.
 
 use super::lock::Shared;
 use crate::command::Argv;
 use crate::command::args::is;
+use crate::commands::functions::stats_of_engines;
 use crate::error::Failure;
 use crate::reply::Reply;
+use crate::script::RunningFunction;
 
 impl Shared {
-    /// Answers SCRIPT KILL while a script runs; false for all other calls, and when none runs.
+    /// Answers those calls while a script or a function runs; false for all other calls, and when none runs.
     #[inline]
     pub(super) fn answers_beside_the_lock(&self, argv: Argv<'_>, out: &mut Reply) -> bool {
-        self.script_control.is_running() && argv.len() == 2 && self.kill(argv, out)
+        self.script_control.is_running() && argv.len() == 2 && self.answer(argv, out)
     }
     #[cold]
-    fn kill(&self, argv: Argv<'_>, out: &mut Reply) -> bool {
-        if !is(argv[0], "script") || !is(argv[1], "kill") {
+    fn answer(&self, argv: Argv<'_>, out: &mut Reply) -> bool {
+        let control = &self.script_control;
+        let of_functions = is(argv[0], "function");
+        if is(argv[1], "kill") && (of_functions || is(argv[0], "script")) {
+            match self.kill(of_functions) {
+                Ok(()) => out.ok(),
+                Err(failure) => out.error(&failure),
+            }
+            return true;
+        }
+        if !of_functions || !is(argv[1], "stats") {
             return false;
         }
-        if self.script_control.has_written() {
-            out.error(&Failure::UNKILLABLE);
-        } else {
-            self.script_control.kill();
-            out.ok();
+        if control.is_function() {
+            return control.function(|function| stats(function, out)).is_some();
         }
+        out.error(&Failure::BUSY_SCRIPT);
         true
     }
+    /// Scripts and functions are killed by commands of their own, and only before they have written.
+    fn kill(&self, of_functions: bool) -> Result<(), Failure> {
+        let control = &self.script_control;
+        if control.has_written() {
+            return Err(Failure::UNKILLABLE);
+        }
+        match (control.is_function(), of_functions) {
+            (true, false) => Err(Failure::BUSY_FUNCTION),
+            (false, true) => Err(Failure::BUSY_SCRIPT),
+            _ => {
+                control.kill();
+                Ok(())
+            }
+        }
+    }
+}
+
+/// FUNCTION STATS of a function that has run for a while: of one that has just begun the lock tells soon.
+fn stats(function: &RunningFunction, out: &mut Reply) {
+    out.map(2);
+    out.bulk(b"running_script");
+    out.map(3);
+    out.bulk(b"name");
+    out.bulk(&function.name);
+    out.bulk(b"command");
+    out.array(function.argv.len());
+    function.argv.iter().for_each(|word| out.bulk(word));
+    out.bulk(b"duration_ms");
+    out.int(i64::try_from(function.since.elapsed().as_millis()).unwrap_or(i64::MAX));
+    stats_of_engines(function.libraries, function.functions, out);
 }

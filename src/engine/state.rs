@@ -10,8 +10,8 @@ use crate::store::Change;
 use crate::util::clock::Clock;
 use std::sync::Arc;
 
-/// The state of an engine at one time: databases, scripts, settings, counters, generators and the time. Sessions are
-/// not part of it.
+/// The state of an engine at one time: databases, scripts, libraries, settings, counters, generators and the time.
+/// Sessions are not part of it.
 ///
 /// Cheap to take and to clone: nothing is copied that the engine does not change later.
 #[derive(Debug, Clone)]
@@ -44,13 +44,14 @@ impl Snapshot {
     pub fn diff(&self, after: &Snapshot) -> Vec<Change> {
         self.kept.state.store.diff(&after.kept.state.store)
     }
-    /// Whether both hold the same keys with the same values and expiry, however they are represented.
+    /// Whether both hold the same keys with the same values and expiry, however they are represented, and the same
+    /// libraries of functions.
     pub fn same_data(&self, other: &Snapshot) -> bool {
-        self.diff(other).is_empty()
+        self.kept.state.libraries.same(&other.kept.state.libraries) && self.diff(other).is_empty()
     }
     /// See [`Engine::state_hash`].
     pub fn state_hash(&self) -> u64 {
-        self.kept.state.store.digest()
+        digest(&self.kept.state)
     }
     /// The time of the snapshot in Unix milliseconds.
     pub fn now_ms(&self) -> i64 {
@@ -94,6 +95,9 @@ impl Engine {
         if self.shared.heal() {
             core.vm = None;
         }
+        if let Some(vm) = &mut core.vm {
+            vm.forget_libraries();
+        }
         Ok(())
     }
     /// A new engine with a copy of the state: same databases, scripts, settings and generators, and no sessions. A
@@ -106,14 +110,14 @@ impl Engine {
         let core = self.now()?;
         Ok(Engine::from_parts(core.state.detached(), core.clock.standing(), core.script_settings.clone()))
     }
-    /// 64 bits that tell what the databases hold: keys, values, expiry; not keys whose time is over, and not how
-    /// anything is represented. Engines that hold the same have the same hash, whatever their seeds. After a small
+    /// 64 bits that tell what the databases hold (keys, values, expiry; not keys whose time is over, and not how
+    /// anything is represented) and which libraries of functions there are. Engines that hold the same have the same hash, whatever their seeds. After a small
     /// change it costs little.
     ///
     /// # Errors
     /// As [`snapshot`](Self::snapshot).
     pub fn state_hash(&self) -> Result<u64, Error> {
-        Ok(self.now()?.state.store.digest())
+        Ok(digest(&self.now()?.state))
     }
     /// The engine, entered, with the store at the clock's time.
     fn now(&self) -> Result<impl std::ops::DerefMut<Target = Core> + '_, Error> {
@@ -127,6 +131,10 @@ impl Engine {
             Core { state, vm: None, clock, loss: None, script_settings, script_control: Arc::default() };
         Engine { shared: Arc::new(Shared::new(core)) }
     }
+}
+
+fn digest(state: &State) -> u64 {
+    state.store.digest().wrapping_add(state.libraries.digest())
 }
 
 #[cfg(test)]

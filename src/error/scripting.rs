@@ -1,6 +1,6 @@
 //! Error texts of scripts: of the commands that run them, of the functions they call, of a run that is stopped.
 
-use super::Failure;
+use super::{Failure, c_str};
 
 texts! {
     /// EVAL with more keys than words.
@@ -51,6 +51,54 @@ texts! {
     UNKILLABLE = "UNKILLABLE Sorry the script already executed write commands against the dataset. You can either wait the script termination or kill the server in a hard way using the SHUTDOWN NOSAVE command.";
     /// SCRIPT KILL.
     KILLED = "ERR Script killed by user with SCRIPT KILL...";
+    /// A function is to be killed with SCRIPT KILL.
+    BUSY_FUNCTION = "BUSY Redis is busy running a script. You can only call FUNCTION KILL or SHUTDOWN NOSAVE.";
+    /// A script is to be killed with FUNCTION KILL.
+    BUSY_SCRIPT = "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.";
+    /// FCALL of a function that no library has.
+    FUNCTION_NOT_FOUND = "ERR Function not found";
+    /// FCALL with a number of keys that is none.
+    BAD_NUMBER_OF_KEYS = "ERR Bad number of keys provided";
+    /// FUNCTION DELETE of a library that is not there.
+    LIBRARY_NOT_FOUND = "ERR Library not found";
+    /// FUNCTION LOAD without a code.
+    FUNCTION_CODE_MISSING = "ERR Function code is missing";
+    /// FUNCTION LIST LIBRARYNAME without a name.
+    LIBRARY_NAME_MISSING = "ERR library name argument was not given";
+    /// FUNCTION FLUSH with another word.
+    FUNCTION_FLUSH_MODE = "ERR FUNCTION FLUSH only supports SYNC|ASYNC option";
+    /// FUNCTION RESTORE with another word.
+    RESTORE_POLICY = "ERR Wrong restore policy given, value should be either FLUSH, APPEND or REPLACE.";
+    /// A dump that was cut, changed, or written by a newer server.
+    BAD_DUMP = "ERR DUMP payload version or checksum are wrong";
+    /// FUNCTION RESTORE of a dump that holds something else.
+    NOT_A_FUNCTION = "ERR given type is not a function";
+    /// FUNCTION RESTORE of a dump whose library cannot be read.
+    BAD_LIBRARY_PAYLOAD = "ERR Failed loading library payload";
+    /// FUNCTION RESTORE of an early dump whose library cannot be read.
+    BAD_LIBRARY_NAME_PAYLOAD = "ERR Failed loading library name";
+    /// The same, of its engine.
+    BAD_ENGINE_PAYLOAD = "ERR Failed loading engine name";
+    /// The same, of the mark before its description.
+    BAD_DESCRIPTION_MARK = "ERR Failed loading library description indicator";
+    /// The same, of its description.
+    BAD_DESCRIPTION_PAYLOAD = "ERR Failed loading library description";
+    /// The same, of its code.
+    BAD_BLOB_PAYLOAD = "ERR Failed loading library blob";
+    /// A library that does not start with `#!`.
+    NO_LIBRARY_METADATA = "ERR Missing library metadata";
+    /// A library whose first line does not end, or whose words cannot be told apart.
+    LIBRARY_METADATA = "ERR Invalid library metadata";
+    /// A library whose first line names it twice.
+    LIBRARY_NAMED_TWICE = "ERR Invalid metadata value, name argument was given multiple times";
+    /// A library whose first line does not name it.
+    LIBRARY_UNNAMED = "ERR Library name was not given";
+    /// A library or a function with a name that is none.
+    LIBRARY_NAME = "ERR Library names can only contain letters, numbers, or underscores(_) and must be at least one character long";
+    /// A library whose code runs for too long.
+    LOAD_TIMEOUT = "ERR FUNCTION LOAD timeout";
+    /// A library that registers no function.
+    NO_FUNCTIONS = "ERR No functions registered";
     /// A command of the script panicked.
     PANICKED = "ERR Script stopped: internal error";
 }
@@ -72,5 +120,50 @@ impl Failure {
     /// A script that ended in an error which is no table: out of memory, or an error in handling an error.
     pub(crate) fn running(sha: &[u8], message: &[u8]) -> Self {
         Failure::Bytes([b"ERR Error running script ", sha, b", ", message].concat())
+    }
+
+    /// FUNCTION LOAD with another option.
+    pub(crate) fn unknown_load_option(word: &[u8]) -> Self {
+        Failure::Bytes([b"ERR Unknown option given: ", c_str(word)].concat())
+    }
+
+    /// FUNCTION LIST with another word.
+    pub(crate) fn unknown_list_argument(word: &[u8]) -> Self {
+        Failure::Bytes([b"ERR Unknown argument ", c_str(word)].concat())
+    }
+
+    /// A library whose first line has a word that it must not have.
+    pub(crate) fn bad_library_metadata(word: &[u8]) -> Self {
+        Failure::Bytes([b"ERR Invalid metadata value given: ", c_str(word)].concat())
+    }
+
+    /// A library for an engine that there is not.
+    pub(crate) fn unknown_script_engine(name: &[u8]) -> Self {
+        Failure::Bytes([b"ERR Engine '", name, b"' not found"].concat())
+    }
+
+    /// FUNCTION LOAD of a library that is there.
+    pub(crate) fn library_exists(name: &[u8]) -> Self {
+        Failure::Bytes([b"ERR Library '", name, b"' already exists"].concat())
+    }
+
+    /// FUNCTION RESTORE of a library that is there.
+    pub(crate) fn restored_library_exists(name: &[u8]) -> Self {
+        Failure::Bytes([b"ERR Library ", name, b" already exists"].concat())
+    }
+
+    /// Two libraries with a function of one name.
+    pub(crate) fn function_exists(name: &[u8]) -> Self {
+        Failure::Bytes([b"ERR Function ", name, b" already exists"].concat())
+    }
+
+    /// A library that does not compile, with Lua's message.
+    pub(crate) fn compile_library(message: &[u8]) -> Self {
+        Failure::Bytes([b"ERR Error compiling function: ", message].concat())
+    }
+
+    /// A library whose code ends in an error.
+    pub(crate) fn register_functions(message: &[u8]) -> Self {
+        Failure::Bytes([b"ERR Error registering functions: ", message].concat())
     }
 }

@@ -4,6 +4,7 @@
 use super::base::spend;
 use super::bridge::{Call, native, redis_call, redis_pcall};
 use super::convert::{NAMES, push_error_table};
+use super::library::register_function;
 use super::stack::{GLOBALS, Kind, Raised, Returned, Stack};
 use crate::command::log::LogLevel;
 use crate::command::session::SCRIPT_SESSION;
@@ -65,8 +66,34 @@ pub(super) fn install(stack: Stack<'_>) {
     stack.raw_set_field(GLOBALS, b"redis");
 }
 
+/// Pushes what a library sees as `redis` while it is loaded. May jump.
+pub(super) fn push_for_libraries(stack: Stack<'_>) {
+    stack.new_table(0, 8);
+    stack.push_function(native(register_function), 0);
+    stack.raw_set_field(-2, b"register_function");
+    stack.push_function(native(log), 0);
+    stack.raw_set_field(-2, b"log");
+    for (name, value) in &NUMBERS[..5] {
+        stack.push_number(*value);
+        stack.raw_set_field(-2, name);
+    }
+    stack.push_bytes(VERSION);
+    stack.raw_set_field(-2, b"REDIS_VERSION");
+}
+
+/// Takes away what functions of libraries do not have. May jump.
+pub(super) fn adapt_to_functions(stack: Stack<'_>) {
+    stack.raw_get_field(GLOBALS, b"redis");
+    for name in [&b"breakpoint"[..], b"debug", b"replicate_commands"] {
+        stack.push_nil();
+        stack.raw_set_field(-2, name);
+    }
+    stack.pop(1);
+}
+
+/// Raises an error table with a code.
 #[cold]
-fn raise(stack: Stack<'_>, text: &[u8]) -> Raised {
+pub(super) fn raise(stack: Stack<'_>, text: &[u8]) -> Raised {
     push_error_table(stack, text);
     Raised
 }

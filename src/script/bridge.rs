@@ -8,13 +8,15 @@
 
 use super::alloc::{Arena, LARGE_HEAP};
 use super::host::HostFunctions;
-use super::limits::{Meter, Stop};
+use super::library::Registered;
+use super::limits::{Meter, RunningFunction, Stop};
 use super::stack::{Returned, Stack};
-use super::{base, convert, lib};
+use super::{base, convert};
 use crate::command::session::SCRIPT_SESSION;
 use crate::command::{Argv, Ctx, Flow, Origin, State, call};
 use crate::error::Failure;
 use crate::reply::{Reply, Resp};
+use crate::util::clock::Stopwatch;
 use crate::util::float::format_f64;
 use crate::util::lrand48::Lrand48;
 use crate::util::num::NumBuf;
@@ -54,10 +56,6 @@ pub(super) struct Run {
     tape: Reply,
     /// For texts under construction: never owned by a frame that Lua may jump over.
     pub(super) scratch: Vec<u8>,
-    /// The same for what is open around the value that a library reads or writes.
-    pub(super) levels: Vec<lib::Level>,
-    /// The settings of the library `cjson`; they end with the run.
-    pub(super) cjson: lib::Settings,
     pub(super) panic: Option<Box<dyn Any + Send>>,
     /// Lua's own functions that this layer wraps, by `base`.
     pub(super) wrapped: [Option<lua_CFunction>; base::WRAPPED],
@@ -65,6 +63,10 @@ pub(super) struct Run {
     pub(super) collector: [c_int; 2],
     /// The generator as it was before the script seeded it: a seed holds for one script.
     pub(super) unseeded: Option<Lrand48>,
+    /// What the library that is being loaded has registered; none when none is.
+    pub(super) registering: Option<Vec<Registered>>,
+    /// The words of the FCALL that runs, lent as `state` is.
+    pub(super) fcall: Option<*const [&'static [u8]]>,
     /// What the host registered, what it was passed last and what it answered.
     pub(super) functions: HostFunctions,
     pub(super) arguments: Reply,
@@ -79,8 +81,6 @@ impl Run {
             state: null_mut(),
             tape: Reply::new(),
             scratch: Vec::new(),
-            levels: Vec::new(),
-            cjson: lib::Settings::DEFAULT,
             panic: None,
             wrapped: [None; base::WRAPPED],
             collector: COLLECTOR_SETTINGS,
@@ -89,13 +89,14 @@ impl Run {
             answer: Reply::new(),
             fields: [0; convert::FIELDS.len()],
             unseeded: None,
+            registering: None,
+            fcall: None,
         }
     }
 
     /// The end of a run: what holds for one script only is put back.
     pub(super) fn end(&mut self, state: &mut State) {
         self.collector = COLLECTOR_SETTINGS;
-        self.cjson = lib::Settings::DEFAULT;
         if let Some(random) = self.unseeded.take() {
             state.scripts.random = random;
         }
@@ -377,7 +378,13 @@ pub(super) unsafe extern "C-unwind" fn hook(state: *mut lua_State, _: *mut ffi::
         if std::mem::take(&mut (*host).pressed) {
             ffi::lua_sethook((*host).lua, Some(hook), ffi::LUA_MASKCOUNT, (*host).meter.interval());
         }
-        let stop = match catch_unwind(AssertUnwindSafe(|| (*host).meter.look((*host).arena.take_granted()))) {
+        let look = || {
+            if (*host).meter.is_untold() {
+                tell(host);
+            }
+            (*host).meter.look((*host).arena.take_granted())
+        };
+        let stop = match catch_unwind(AssertUnwindSafe(look)) {
             Ok(stop) => stop,
             Err(panic) => {
                 note_panic(host, panic);
@@ -392,6 +399,25 @@ pub(super) unsafe extern "C-unwind" fn hook(state: *mut lua_State, _: *mut ffi::
         }
         collect_under_pressure(state, host);
     }
+}
+
+/// Lets other threads see which function runs.
+#[cold]
+unsafe fn tell(host: *mut Host) {
+    // SAFETY: called from the hook: nothing borrows the host. State and words are lent up to the end of the run, and
+    // no command works on the state now.
+    let lent = unsafe { (*host).run.state.as_ref().zip((*host).run.fcall.map(|argv| &*argv)) };
+    let Some((state, argv)) = lent else { return };
+    let name = argv.get(1).and_then(|name| state.libraries.function(name));
+    let function = RunningFunction {
+        name: name.map_or(Vec::new(), |(library, index)| library.functions[index].name.clone()),
+        argv: argv.iter().map(|word| word.to_vec()).collect(),
+        since: Stopwatch::start(),
+        libraries: state.libraries.len(),
+        functions: state.libraries.functions_len(),
+    };
+    // SAFETY: as above.
+    unsafe { (*host).meter.tell(function) };
 }
 
 /// The collector is tuned for small heaps; a growing one is collected in time, at points that depend on

@@ -372,16 +372,15 @@ pub(super) fn before_nul(bytes: &[u8]) -> &[u8] {
 }
 
 /// The text of the error that ended a script: the value on top. Outside protected calls only, as `Writer`.
-pub(super) fn failure_text(stack: Stack<'_>, sha: &[u8], stop: Option<Stop>) -> Vec<u8> {
+pub(super) fn failure_text(stack: Stack<'_>, name: &[u8], stop: Option<Stop>) -> Vec<u8> {
     if let Some(stop) = stop
         && stack.kind(-1) != Kind::Table
     {
         return stop.failure().to_bytes().into_owned();
     }
-    let sha = sha.to_ascii_lowercase();
     if stack.kind(-1) != Kind::Table {
         let message = stack.text(-1).map_or(&b"execution failure"[..], before_nul);
-        return Failure::running(&sha, &message[..message.len().min(100)]).to_bytes().into_owned();
+        return Failure::running(name, &message[..message.len().min(100)]).to_bytes().into_owned();
     }
     let field = |name: &[u8]| {
         stack.raw_get_field(-1, name);
@@ -391,7 +390,7 @@ pub(super) fn failure_text(stack: Stack<'_>, sha: &[u8], stop: Option<Stop>) -> 
     };
     let mut text = field(b"err").unwrap_or_else(|| Failure::UNKNOWN_ERROR.to_bytes().into_owned());
     if let (Some(line), Some(source)) = (field(b"line"), field(b"source")) {
-        for part in [&b" script: "[..], &sha, b", on ", &source, b":", &line, b"."] {
+        for part in [&b" script: "[..], name, b", on ", &source, b":", &line, b"."] {
             text.extend_from_slice(part);
         }
     }

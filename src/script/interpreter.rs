@@ -6,10 +6,12 @@ use super::alloc::{Arena, LARGE_HEAP};
 use super::bridge::{Call, Host, Run, allocate, hook};
 use super::bytecode::{self, Uses};
 use super::host::HostFunctions;
-use super::limits::{Control, Limits, Meter, Stop};
+use super::library::{self, Environment, Registered};
+use super::limits::{Control, Limits, Meter, Purpose, Stop};
 use super::stack::{Outcome, REGISTRY, Stack};
 use super::{convert, sandbox};
-use crate::command::State;
+use crate::command::{Argv, State};
+use crate::error::Failure;
 use mlua::ffi::{self, lua_State};
 use std::ffi::{c_char, c_int, c_void};
 use std::panic::resume_unwind;
@@ -51,7 +53,12 @@ const KEPT_BYTES: usize = 16 * 1024;
 unsafe impl Send for Interpreter {}
 
 impl Interpreter {
-    pub(super) fn new(limits: Limits, functions: HostFunctions, control: Arc<Control>) -> Self {
+    pub(super) fn new(
+        purpose: Purpose,
+        limits: Limits,
+        functions: HostFunctions,
+        control: Arc<Control>,
+    ) -> Self {
         let arena = Arena::new(limits.memory);
         let host = Box::new(Host {
             arena,
@@ -74,14 +81,14 @@ impl Interpreter {
             lists: [List::new(b"KEYS"), List::new(b"ARGV")],
             fields: [0; 9],
         };
-        new.build(&functions);
+        new.build(purpose, &functions);
         new
     }
 
     /// Fills the new state. Memory is unlimited here, so nothing jumps.
-    fn build(&mut self, functions: &HostFunctions) {
+    fn build(&mut self, purpose: Purpose, functions: &HostFunctions) {
         let stack = self.stack();
-        sandbox::build(Call { stack, host: self.host }, functions);
+        sandbox::build(Call { stack, host: self.host }, purpose, functions);
         for (slot, name) in self.globals.iter_mut().zip([&b"globals"[..], b"quick globals"]) {
             stack.raw_get_field(REGISTRY, name);
             *slot = stack.keep();
@@ -142,7 +149,28 @@ impl Interpreter {
     /// Compiles a script: the number of its function, or Lua's message.
     pub(super) fn compile(&mut self, text: &[u8]) -> Result<c_int, Vec<u8>> {
         let stack = self.stack();
-        stack.push_bytes(b"@user_script");
+        let result = self.load(b"@user_script", text).map(|()| {
+            let globals = match self.uses(&sandbox::is_plain) {
+                Some(Uses { sets_global: false, sets_field: false, reads_other: false }) => {
+                    Some(self.globals[1])
+                }
+                Some(Uses { sets_global: false, .. }) => Some(self.globals[0]),
+                _ => None,
+            };
+            if let Some(globals) = globals {
+                stack.raw_get_index(REGISTRY, globals);
+                stack.set_environment(-2);
+            }
+            stack.keep()
+        });
+        stack.set_top(HANDLER);
+        result
+    }
+
+    /// Pushes the function of a text, or Lua's message and gives it.
+    fn load(&mut self, name: &[u8], text: &[u8]) -> Result<(), Vec<u8>> {
+        let stack = self.stack();
+        stack.push_bytes(name);
         // SAFETY: nothing else borrows the arena; `load` catches what its limit raises.
         let loaded = unsafe {
             (*self.host).arena.enforce();
@@ -150,29 +178,16 @@ impl Interpreter {
             (*self.host).arena.relax();
             loaded
         };
-        let result = if loaded {
-            self.choose_environment();
-            Ok(stack.keep())
-        } else {
-            Err(stack.bytes(-1).unwrap_or_default().to_vec())
-        };
-        stack.set_top(HANDLER);
-        result
+        stack.remove(-2);
+        if loaded { Ok(()) } else { Err(stack.bytes(-1).unwrap_or_default().to_vec()) }
     }
 
-    /// Gives the function on top the quickest environment in which it can do no harm.
-    fn choose_environment(&mut self) {
-        let stack = self.stack();
+    /// What the function on top does to names and tables: it gets the quickest environment in which it can do no harm.
+    fn uses(&self, is_plain: &dyn Fn(&[u8]) -> bool) -> Option<Uses> {
         let mut dump: Vec<u8> = Vec::new();
         // SAFETY: `collect` gets the vector back and does not jump; a dump needs no memory of Lua's.
         unsafe { ffi::lua_dump_(self.lua, collect, (&raw mut dump).cast()) };
-        let globals = match bytecode::inspect(&dump, &sandbox::is_plain) {
-            Some(Uses { sets_global: false, sets_field: false, reads_other: false }) => self.globals[1],
-            Some(Uses { sets_global: false, .. }) => self.globals[0],
-            _ => return,
-        };
-        stack.raw_get_index(REGISTRY, globals);
-        stack.set_environment(-2);
+        bytecode::inspect(&dump, is_plain)
     }
 
     /// Runs a compiled script. Its result, or its error, is on top of the stack until `clear`.
@@ -188,21 +203,98 @@ impl Interpreter {
     ) -> Result<(), Option<Stop>> {
         self.bind(0, keys);
         self.bind(1, args);
+        self.stack().raw_get_index(REGISTRY, function);
+        self.enter(Purpose::Script, state, 0)
+    }
+
+    /// Runs a function of a library, with the words of its FCALL for others to see. As `run`.
+    ///
+    /// # Panics
+    /// As `run`.
+    pub(super) fn call(
+        &mut self,
+        function: c_int,
+        keys: &[&[u8]],
+        args: &[&[u8]],
+        state: &mut State,
+        argv: Argv<'_>,
+    ) -> Result<(), Option<Stop>> {
+        let stack = self.stack();
+        stack.raw_get_index(REGISTRY, function);
+        for items in [keys, args] {
+            stack.new_table(c_int::try_from(items.len()).unwrap_or(c_int::MAX), 0);
+            fill(stack, items);
+        }
+        let argv: *const [&[u8]] = argv;
+        // SAFETY: nothing else borrows the host; the words are lent up to the end of this call.
+        unsafe { (*self.host).run.fcall = Some(argv as *const [&'static [u8]]) };
+        let finished = self.enter(Purpose::Function, state, 2);
+        // SAFETY: as above.
+        unsafe { (*self.host).run.fcall = None };
+        finished
+    }
+
+    /// Runs the code of a library: what it registers, or the text of its error.
+    ///
+    /// # Panics
+    /// As `run`.
+    pub(super) fn load_library(
+        &mut self,
+        code: &[u8],
+        state: &mut State,
+    ) -> Result<Vec<Registered>, Failure> {
+        let stack = self.stack();
+        if let Err(message) = self.load(b"@user_function", code) {
+            stack.set_top(HANDLER);
+            return Err(Failure::compile_library(convert::before_nul(&message)));
+        }
+        let environment = Environment::for_uses(self.uses(&sandbox::is_plain_in_functions));
+        environment.push(stack);
+        stack.insert(-2);
+        stack.copy(-2);
+        stack.set_environment(-2);
+        // SAFETY: nothing else borrows the host.
+        unsafe { (*self.host).run.registering = Some(Vec::new()) };
+        let finished = self.enter(Purpose::Library, state, 0);
+        // SAFETY: as above.
+        let registered = unsafe { (*self.host).run.registering.take().unwrap_or_default() };
+        let result = match finished {
+            Ok(()) => {
+                stack.pop(1);
+                environment.complete(stack);
+                Ok(registered)
+            }
+            Err(stop) => {
+                registered.iter().for_each(|function| stack.release(function.number));
+                Err(Failure::register_functions(&library::failure_text(stack, stop)))
+            }
+        };
+        self.clear();
+        result
+    }
+
+    /// Lets compiled functions go.
+    pub(super) fn release(&mut self, functions: impl Iterator<Item = c_int>) {
+        functions.for_each(|function| self.stack().release(function));
+    }
+
+    /// Calls the function below `arguments` values on the stack.
+    #[inline(always)]
+    fn enter(&mut self, purpose: Purpose, state: &mut State, arguments: c_int) -> Result<(), Option<Stop>> {
         let stack = self.stack();
         let host = self.host;
+        let handler = if purpose == Purpose::Library { 0 } else { HANDLER };
         // SAFETY: the host lives; `state` is lent to it up to the end of this call and not used here meanwhile.
         // `Call` and the trampolines borrow from the host only while Lua is not running.
         unsafe {
             assert!((*host).run.state.is_null(), "scripts do not nest");
             (*host).run.state = state;
-            (*host).meter.begin();
             (*host).pressed = false;
-            if (*host).meter.counts() {
+            if (*host).meter.begin(purpose) {
                 ffi::lua_sethook(self.lua, Some(hook), ffi::LUA_MASKCOUNT, (*host).meter.interval());
             }
-            stack.raw_get_index(REGISTRY, function);
             (*host).arena.enforce();
-            let outcome = stack.protected_call(0, 1, HANDLER);
+            let outcome = stack.protected_call(arguments, 1, handler);
             (*host).arena.relax();
             (*host).meter.end();
             (*host).run.state = null_mut();

@@ -4,10 +4,11 @@
 //! that reports instructions (`bridge`) and the counting of memory (`alloc`).
 
 use crate::error::Failure;
-use crate::util::clock::Deadline;
+use crate::util::clock::{Deadline, Stopwatch};
+use parking_lot::Mutex;
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
 use std::time::Duration;
 
 /// How many instructions run between two looks at the budget.
@@ -42,18 +43,60 @@ impl Default for Limits {
     }
 }
 
-/// What others may see and do while a script runs and holds the lock: shared, lock-free.
+/// What a run is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Purpose {
+    /// EVAL and its like.
+    Script,
+    /// FCALL.
+    Function,
+    /// The code of a library, as FUNCTION LOAD runs it: nobody sees it run, nobody may stop it, and it may do less work.
+    Library,
+}
+
+/// The work that a library's code may do: about what the server's half a second allows.
+const LIBRARY_WORK: u64 = 50_000_000;
+
+/// What others may see and do while a script or a function runs and holds the lock: shared, and lock-free but for the
+/// details of a function that runs for long.
 #[derive(Debug, Default)]
 pub struct Control {
-    running: AtomicBool,
+    running: AtomicU8,
+    details: Mutex<Option<RunningFunction>>,
     wrote: AtomicBool,
     kill: AtomicBool,
 }
 
+/// A function that has run for a while.
+#[derive(Debug)]
+pub(crate) struct RunningFunction {
+    pub(crate) name: Vec<u8>,
+    pub(crate) argv: Vec<Vec<u8>>,
+    pub(crate) since: Stopwatch,
+    /// How many libraries there are.
+    pub(crate) libraries: usize,
+    /// How many functions.
+    pub(crate) functions: usize,
+}
+
+const IDLE: u8 = 0;
+const SCRIPT: u8 = 1;
+const FUNCTION: u8 = 2;
+
 impl Control {
-    /// Whether a script runs now.
+    /// Whether a script or a function runs now.
     pub fn is_running(&self) -> bool {
-        self.running.load(Relaxed)
+        self.running.load(Relaxed) != IDLE
+    }
+
+    /// Whether what runs is a function.
+    pub fn is_function(&self) -> bool {
+        self.running.load(Relaxed) == FUNCTION
+    }
+
+    /// Looks at the function that runs, when it has run for a while.
+    pub(crate) fn function<R>(&self, look: impl FnOnce(&RunningFunction) -> R) -> Option<R> {
+        self.details.lock().as_ref().map(look)
     }
 
     /// Whether the running script has called a write command.
@@ -99,6 +142,9 @@ impl Stop {
 /// The account of the current run.
 pub(super) struct Meter {
     left: i64,
+    purpose: Purpose,
+    /// Others can see what runs.
+    told: bool,
     deadline: Option<Deadline>,
     stop: Option<Stop>,
     /// How many instructions ran, while each of them is counted.
@@ -109,7 +155,16 @@ pub(super) struct Meter {
 
 impl Meter {
     pub(super) fn new(limits: Limits, control: Arc<Control>) -> Self {
-        Meter { left: 0, deadline: None, stop: None, counted: None, limits, control }
+        Meter {
+            left: 0,
+            purpose: Purpose::Script,
+            told: true,
+            deadline: None,
+            stop: None,
+            counted: None,
+            limits,
+            control,
+        }
     }
 
     pub(super) fn limits(&self) -> &Limits {
@@ -136,21 +191,44 @@ impl Meter {
         counted.is_multiple_of(u64::from(INTERVAL.unsigned_abs()))
     }
 
-    /// A run begins: a full budget, no stop.
+    /// A run begins: a full budget, no stop. Whether its instructions have to be counted.
     #[inline]
-    pub(super) fn begin(&mut self) {
-        self.left = i64::try_from(self.limits.work).unwrap_or(i64::MAX);
+    pub(super) fn begin(&mut self, purpose: Purpose) -> bool {
+        let (work, running) = match purpose {
+            Purpose::Script => (self.limits.work, SCRIPT),
+            Purpose::Function => (self.limits.work, FUNCTION),
+            Purpose::Library => (self.limits.work.min(LIBRARY_WORK), IDLE),
+        };
+        self.left = i64::try_from(work).unwrap_or(i64::MAX);
         self.deadline = None;
         self.stop = None;
+        self.purpose = purpose;
+        self.told = purpose != Purpose::Function;
         self.control.kill.store(false, Relaxed);
         self.control.wrote.store(false, Relaxed);
-        self.control.running.store(true, Relaxed);
+        self.control.running.store(running, Relaxed);
+        self.counts() || purpose == Purpose::Library
     }
 
     /// A run ends.
     #[inline]
     pub(super) fn end(&mut self) {
-        self.control.running.store(false, Relaxed);
+        self.control.running.store(IDLE, Relaxed);
+        if self.purpose == Purpose::Function && self.told {
+            *self.control.details.lock() = None;
+        }
+    }
+
+    /// Whether it is time to `tell` what runs.
+    pub(super) fn is_untold(&self) -> bool {
+        !self.told
+    }
+
+    /// Lets others see what runs.
+    #[cold]
+    pub(super) fn tell(&mut self, function: RunningFunction) {
+        self.told = true;
+        *self.control.details.lock() = Some(function);
     }
 
     /// The script called a write command.
@@ -208,7 +286,7 @@ mod tests {
     fn meter(work: u64, time_ms: u64) -> Meter {
         let limits = Limits { work, time_ms, ..Limits::default() };
         let mut meter = Meter::new(limits, Arc::default());
-        meter.begin();
+        meter.begin(Purpose::Script);
         meter
     }
 
@@ -219,7 +297,7 @@ mod tests {
         assert_eq!(meter.look(0), None);
         assert_eq!(meter.look(0), Some(Stop::Work));
         assert_eq!(meter.charge(0), Err(Stop::Work));
-        meter.begin();
+        meter.begin(Purpose::Script);
         assert_eq!(meter.charge(2500), Ok(()));
         assert_eq!(meter.left, 0);
     }
@@ -242,7 +320,7 @@ mod tests {
         assert_eq!(meter.look(0), Some(Stop::Killed));
         meter.end();
         assert!(!control.is_running());
-        meter.begin();
+        meter.begin(Purpose::Script);
         assert_eq!(meter.look(0), None);
     }
 }

@@ -1,5 +1,5 @@
 //! Scripts: `Vm` compiles and runs them. Whatever a script does to data goes through `command::call`, like a
-//! client's command. All Lua stays inside this module: `interpreter`, `bridge` and `stack` talk to it, `alloc` is its memory,
+//! client's command. Libraries of functions are in `functions`. All Lua stays inside this module: `interpreter`, `bridge` and `stack` talk to it, `alloc` is its memory,
 //! `sandbox`, `base` and `api` are what scripts see, `convert` turns values, `limits` says when to stop.
 
 mod alloc;
@@ -8,9 +8,11 @@ mod base;
 mod bridge;
 mod bytecode;
 mod convert;
+mod functions;
 mod host;
 mod interpreter;
 mod lib;
+mod library;
 mod limits;
 mod pattern;
 mod sandbox;
@@ -28,9 +30,12 @@ use crate::reply::{Reply, Resp};
 use crate::store::{SessionId, Targets};
 use crate::util::hasher::Map;
 use crate::util::sha1::sha1_hex;
+use functions::{FunctionCall, FunctionVm};
 pub use host::HostFunction;
 pub(crate) use host::{Settings, is_free_name};
 use interpreter::Interpreter;
+use limits::Purpose;
+pub(crate) use limits::RunningFunction;
 pub use limits::{Control, Limits};
 use shebang::Flags;
 use std::sync::Arc;
@@ -38,12 +43,17 @@ use std::sync::Arc;
 /// More compiled functions than this are not kept: they are compiled again when they run.
 const FUNCTIONS_MAX: usize = 4096;
 
-/// A Lua state with its compiled functions; holds nothing that can be observed between runs.
+/// A Lua state with its compiled functions; holds nothing that can be observed between runs. Libraries of functions,
+/// which keep their upvalues, have a state of their own.
 pub(crate) struct Vm {
     interpreter: Interpreter,
     functions: Map<u64, Function>,
+    /// Made at the first library.
+    libraries: Option<Box<FunctionVm>>,
     limits: Limits,
     generation: u64,
+    settings: Settings,
+    control: Arc<Control>,
 }
 
 /// A compiled script.
@@ -53,9 +63,17 @@ struct Function {
     flags: Flags,
 }
 
+/// What a run calls, for its errors.
+enum Called<'a> {
+    /// A script, by its SHA1.
+    Script { sha: &'a [u8] },
+    /// A function, with the words of the call.
+    Function { argv: Argv<'a> },
+}
+
 /// What one run is given.
 struct Invocation<'a> {
-    sha: &'a [u8],
+    called: Called<'a>,
     function: Function,
     keys: &'a [&'a [u8]],
     args: &'a [&'a [u8]],
@@ -65,9 +83,18 @@ struct Invocation<'a> {
 impl Vm {
     /// A new VM; `control` is what other threads may see and do while it runs.
     pub(crate) fn with_limits(settings: impl Into<Settings>, control: Arc<Control>) -> Self {
-        let Settings { limits, functions } = settings.into();
-        let interpreter = Interpreter::new(limits.clone(), functions, control);
-        Vm { interpreter, functions: Map::default(), limits, generation: 0 }
+        let settings = settings.into();
+        let Settings { limits, functions } = settings.clone();
+        let interpreter = Interpreter::new(Purpose::Script, limits.clone(), functions, control.clone());
+        Vm {
+            interpreter,
+            functions: Map::default(),
+            libraries: None,
+            limits,
+            generation: 0,
+            settings,
+            control,
+        }
     }
 
     /// As new: nothing compiled.
@@ -114,9 +141,48 @@ impl Vm {
                 };
                 let words = argv.get(3..).unwrap_or_default();
                 let (keys, args) = words.split_at_checked(*numkeys as usize).unwrap_or((words, &[]));
-                let run = Invocation { sha, function, keys, args, read_only: *read_only };
-                self.invoke(state, caller, &run, out)
+                let run = Invocation {
+                    called: Called::Script { sha },
+                    function,
+                    keys,
+                    args,
+                    read_only: *read_only,
+                };
+                let result = invoke(&mut self.interpreter, state, caller, &run, out);
+                if self.interpreter.memory() > self.limits.memory / 4 {
+                    self.reset();
+                }
+                result
             }
+            VmCall::Function { library, index, numkeys, read_only } => {
+                let (library, index, numkeys, read_only) = (*library, *index, *numkeys, *read_only);
+                let call = FunctionCall { library, index, numkeys, read_only };
+                self.libraries().call(state, caller, &call, argv, out)
+            }
+            VmCall::LoadLibrary { code, replace } => {
+                self.libraries().load(state, word(argv, *code as usize), *replace, out)?;
+                let db = state.sessions.get(caller).db;
+                state.store.propagate(db, argv);
+                Ok(())
+            }
+            VmCall::RestoreLibraries { policy } => {
+                self.libraries().restore(state, word(argv, 2), *policy, out)?;
+                let db = state.sessions.get(caller).db;
+                state.store.propagate(db, argv);
+                Ok(())
+            }
+        }
+    }
+
+    fn libraries(&mut self) -> &mut FunctionVm {
+        let Vm { libraries, settings, control, .. } = self;
+        libraries.get_or_insert_with(|| Box::new(FunctionVm::new(settings, control.clone())))
+    }
+
+    /// What libraries keep from call to call is gone: they are loaded again when they are called.
+    pub(crate) fn forget_libraries(&mut self) {
+        if let Some(libraries) = &mut self.libraries {
+            libraries.reset();
         }
     }
 
@@ -157,39 +223,51 @@ impl Vm {
             Err(message) => Err(Failure::compile(convert::before_nul(&message))),
         }
     }
+}
 
-    /// Runs a function for a session, and writes its result.
-    fn invoke(
-        &mut self,
-        state: &mut State,
-        caller: SessionId,
-        run: &Invocation<'_>,
-        out: &mut Reply,
-    ) -> Result<(), Failure> {
-        let flags = run.function.flags;
-        if flags.declared && !flags.no_writes && run.read_only {
-            return Err(Failure::SCRIPT_WRITES);
+/// Runs a function for a session, and writes its result.
+fn invoke(
+    interpreter: &mut Interpreter,
+    state: &mut State,
+    caller: SessionId,
+    run: &Invocation<'_>,
+    out: &mut Reply,
+) -> Result<(), Failure> {
+    let flags = run.function.flags;
+    if flags.declared && !flags.no_writes && run.read_only {
+        return Err(Failure::SCRIPT_WRITES);
+    }
+    let db = state.sessions.get(caller).db;
+    let session = state.sessions.get_mut(SCRIPT_SESSION);
+    session.db = db;
+    session.resp = Resp::V2;
+    session.read_only = run.read_only || (flags.declared && flags.no_writes);
+    let finished = match run.called {
+        Called::Script { .. } => interpreter.run(run.function.number, run.keys, run.args, state),
+        Called::Function { argv } => interpreter.call(run.function.number, run.keys, run.args, state, argv),
+    };
+    let session = state.sessions.get_mut(SCRIPT_SESSION);
+    session.read_only = false;
+    let resp = session.resp;
+    state.store.targets = Targets::All;
+    let (stack, fields) = interpreter.result();
+    match finished {
+        Ok(()) => convert::Writer { fields, resp, out }.write(stack),
+        Err(stop) => out.error_text(&convert::failure_text(stack, &name_of(&run.called, state), stop)),
+    }
+    interpreter.clear();
+    Ok(())
+}
+
+/// What an error calls the script or function.
+#[cold]
+fn name_of(called: &Called<'_>, state: &State) -> Vec<u8> {
+    match called {
+        Called::Script { sha } => sha.to_ascii_lowercase(),
+        Called::Function { argv } => {
+            let place = state.libraries.function(word(argv, 1));
+            place.map_or(Vec::new(), |(library, index)| library.functions[index].name.clone())
         }
-        let db = state.sessions.get(caller).db;
-        let session = state.sessions.get_mut(SCRIPT_SESSION);
-        session.db = db;
-        session.resp = Resp::V2;
-        session.read_only = run.read_only || (flags.declared && flags.no_writes);
-        let finished = self.interpreter.run(run.function.number, run.keys, run.args, state);
-        let session = state.sessions.get_mut(SCRIPT_SESSION);
-        session.read_only = false;
-        let resp = session.resp;
-        state.store.targets = Targets::All;
-        let (stack, fields) = self.interpreter.result();
-        match finished {
-            Ok(()) => convert::Writer { fields, resp, out }.write(stack),
-            Err(stop) => out.error_text(&convert::failure_text(stack, run.sha, stop)),
-        }
-        self.interpreter.clear();
-        if self.interpreter.memory() > self.limits.memory / 4 {
-            self.reset();
-        }
-        Ok(())
     }
 }
 

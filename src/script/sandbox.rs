@@ -6,8 +6,9 @@
 
 use super::bridge::{Call, native};
 use super::host::HostFunctions;
+use super::limits::Purpose;
 use super::stack::{GLOBALS, Kind, REGISTRY, Returned, Stack};
-use super::{api, base, host, lib};
+use super::{api, base, host, lib, library};
 use mlua::ffi::{self, lua_CFunction};
 use std::ffi::{CStr, c_int, c_void};
 
@@ -20,7 +21,7 @@ static STRING_SHOWN: u8 = 3;
 
 /// The globals of the quick environment: with these alone, and no instruction that writes to a table, a script
 /// has no way to change a library table, so it may read the tables themselves.
-const PLAIN: [&[u8]; 23] = [
+const PLAIN: [&[u8]; 22] = [
     b"redis",
     b"KEYS",
     b"ARGV",
@@ -28,7 +29,6 @@ const PLAIN: [&[u8]; 23] = [
     b"table",
     b"math",
     b"bit",
-    b"cjson",
     b"struct",
     b"tonumber",
     b"tostring",
@@ -51,18 +51,22 @@ pub(super) fn is_plain(name: &[u8]) -> bool {
     PLAIN.contains(&name)
 }
 
+/// The same in a library of functions, which have no KEYS and ARGV.
+pub(super) fn is_plain_in_functions(name: &[u8]) -> bool {
+    is_plain(name) && name != b"KEYS" && name != b"ARGV"
+}
+
 const READONLY: &[u8] = b"Attempt to modify a readonly table";
 
 /// What scripts must not have: it reaches files or the process, or undoes the protection of tables.
 const REMOVED: [&CStr; 6] = [c"dofile", c"loadfile", c"print", c"newproxy", c"setfenv", c"getfenv"];
 
 /// The library tables that are sealed, all of them.
-const LIBRARIES: [&[u8]; 8] =
-    [b"string", b"table", b"math", b"coroutine", b"redis", b"bit", b"cjson", b"struct"];
+const LIBRARIES: [&[u8]; 7] = [b"string", b"table", b"math", b"coroutine", b"redis", b"bit", b"struct"];
 
 /// Opens Lua's libraries, replaces and removes functions, adds `redis`, seals everything. The stack is left as
 /// it was. May jump.
-pub(super) fn build(call: Call<'_>, functions: &HostFunctions) {
+pub(super) fn build(call: Call<'_>, purpose: Purpose, functions: &HostFunctions) {
     let stack = call.stack;
     open_libraries(stack);
     for name in REMOVED {
@@ -73,6 +77,9 @@ pub(super) fn build(call: Call<'_>, functions: &HostFunctions) {
     api::install(stack);
     lib::install(stack);
     host::install(stack, functions);
+    if purpose == Purpose::Function {
+        library::adapt_globals(stack);
+    }
     show_string_metatable(stack);
     make_quick(stack);
     for name in LIBRARIES {
@@ -138,24 +145,39 @@ fn seal(stack: Stack<'_>) {
     stack.set_top(real);
 }
 
-/// The globals' own metatable raises the error for names that do not exist; scripts see a proxy of it.
-fn seal_globals(stack: Stack<'_>) {
-    stack.copy(GLOBALS);
-    let globals = stack.top();
+/// Pushes a metatable that raises the error of names that do not exist.
+pub(super) fn push_strict_metatable(stack: Stack<'_>) {
     stack.new_table(0, 1);
     stack.push_function(native(unknown_global), 0);
     stack.raw_set_field(-2, b"__index");
+}
+
+/// Replaces the table on top by a proxy, and raises an error for names that do not exist: scripts see a proxy of the
+/// metatable that does.
+pub(super) fn seal_strictly(stack: Stack<'_>) {
+    let real = stack.top();
+    push_strict_metatable(stack);
     stack.copy(-1);
-    stack.set_metatable(globals);
+    stack.set_metatable(real);
     seal(stack);
     let shown = stack.top();
-    stack.copy(globals);
+    stack.copy(real);
     seal(stack);
     stack.get_metatable(-1);
     stack.push_address(address(&SHOWN));
     stack.copy(shown);
     stack.raw_set(-3);
     stack.pop(1);
+    stack.replace(real);
+    stack.set_top(real);
+}
+
+/// The globals are sealed, and what scripts find as `_G` is the proxy.
+fn seal_globals(stack: Stack<'_>) {
+    stack.copy(GLOBALS);
+    let globals = stack.top();
+    stack.copy(globals);
+    seal_strictly(stack);
     stack.copy(-1);
     stack.raw_set_field(globals, b"_G");
     stack.copy(globals);
@@ -225,7 +247,7 @@ pub(super) fn push_shown_metatable(stack: Stack<'_>, index: c_int) -> bool {
 }
 
 /// `__newindex` of every proxy.
-fn refuse_write(call: Call<'_>) -> Returned {
+pub(super) fn refuse_write(call: Call<'_>) -> Returned {
     Err(call.stack.fail(READONLY))
 }
 

@@ -1,6 +1,8 @@
 //! The first line of a script that declares what the script is: `#!lua flags=no-writes,allow-oom`.
-//! Only the line's own syntax; what the flags mean for a run is in `mod`.
+//! And that of a library of functions, which names it: `#!lua name=stock`. Only the line's own syntax; what the flags
+//! mean for a run is in `mod`.
 
+use crate::command::libraries::FunctionFlags;
 use crate::error::Failure;
 
 /// What a script declares of itself.
@@ -48,7 +50,62 @@ pub(super) fn parse(source: &[u8]) -> Result<(Flags, &[u8]), Failure> {
     Ok((flags, &source[end..]))
 }
 
+/// What the first line of a library says, and the rest of it.
+#[derive(Debug)]
+pub(super) struct Library<'a> {
+    pub(super) name: Vec<u8>,
+    /// From the end of the first line on.
+    pub(super) code: &'a [u8],
+}
+
+/// The first line of a library.
+pub(super) fn parse_library(source: &[u8]) -> Result<Library<'_>, Failure> {
+    if !source.starts_with(b"#!") {
+        return Err(Failure::NO_LIBRARY_METADATA);
+    }
+    let end = source.iter().position(|byte| matches!(byte, b'\n' | 0));
+    let (line, code) = source.split_at(end.unwrap_or(source.len()));
+    if code.first() != Some(&b'\n') {
+        return Err(Failure::LIBRARY_METADATA);
+    }
+    let words = split_words(line).unwrap_or_default();
+    let Some((engine, options)) = words.split_first() else {
+        return Err(Failure::LIBRARY_METADATA);
+    };
+    let mut name = None;
+    for option in options {
+        match option.split_at_checked(b"name=".len()) {
+            Some((key, value)) if key.eq_ignore_ascii_case(b"name=") => {
+                if name.replace(value.to_vec()).is_some() {
+                    return Err(Failure::LIBRARY_NAMED_TWICE);
+                }
+            }
+            _ => return Err(Failure::bad_library_metadata(option)),
+        }
+    }
+    let name = name.ok_or(Failure::LIBRARY_UNNAMED)?;
+    if !is_name(&name) {
+        return Err(Failure::LIBRARY_NAME);
+    }
+    let engine = engine.get(2..).unwrap_or_default();
+    if !engine.eq_ignore_ascii_case(b"lua") {
+        return Err(Failure::unknown_script_engine(engine));
+    }
+    Ok(Library { name, code })
+}
+
+/// Whether a library or a function may have this name.
+pub(super) fn is_name(name: &[u8]) -> bool {
+    !name.is_empty() && name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+}
+
 impl Flags {
+    /// What a function declares; it always does.
+    pub(super) fn of_function(flags: FunctionFlags) -> Self {
+        let (no_writes, allow_oom) = (flags.no_writes(), flags.allow_oom());
+        Flags { declared: true, no_writes, allow_oom, ..Flags::default() }
+    }
+
     fn set(&mut self, name: &[u8]) -> Result<(), Failure> {
         let flag = match name {
             b"no-writes" => &mut self.no_writes,

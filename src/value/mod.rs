@@ -2,6 +2,7 @@
 
 pub mod counted_tree;
 pub mod digest;
+pub mod dump;
 pub mod hash;
 pub mod list;
 pub mod packed;

@@ -63,6 +63,20 @@ const SCRIPTS: &[&str] = &[
     "error('stop')",
 ];
 
+/// Libraries, some with functions of the same names, some wrong.
+const LIBRARIES: &[&str] = &[
+    "#!lua name=a\nredis.register_function('f', function(keys, args) return redis.call('INCR', keys[1]) end)",
+    "#!lua name=a\nlocal n = 0 redis.register_function('f', function() n = n + 1 return n end)",
+    "#!lua name=b\nredis.register_function{function_name='g', flags={'no-writes'}, callback=function(keys, args)\n\
+     return {keys, args, redis.pcall('SET', keys[1], 1)} end}",
+    "#!lua name=b\nredis.register_function('F', redis.log) redis.register_function('h', function() return x end)",
+    "#!lua name=c\nreturn redis.call('PING')",
+    "#!lua name=c",
+];
+const FUNCTIONS: &[&str] = &["f", "F", "g", "h", "nope"];
+/// FUNCTION DUMP without a library, and one that was changed since.
+const DUMPS: &[&[u8]] = &[b"\n\0]\x9b\\@\x0f\x7f\xa2\xda", b"\xf5\x01a\n\0]\x9b\\@\x0f\x7f\xa2\xda"];
+
 impl Programs {
     pub(crate) fn new() -> Programs {
         let docs = Engine::new().client().call(["COMMAND", "DOCS"]).expect("COMMAND DOCS answers");
@@ -107,6 +121,17 @@ impl Programs {
         if name.starts_with("eval") {
             words.truncate(named);
             words.extend(eval_words(rng));
+        }
+        if name.starts_with("fcall") {
+            words.truncate(named);
+            words.extend(eval_words(rng));
+            words[named] = pick(rng, FUNCTIONS).into();
+        }
+        match name.as_str() {
+            "function|load" => *words.last_mut().expect("the name") = pick(rng, LIBRARIES).into(),
+            "function|delete" => words[named] = pick(rng, &["a", "b", "c"]).into(),
+            "function|restore" if rng.below(2) == 0 => words[named] = DUMPS[rng.below(2) as usize].to_vec(),
+            _ => {}
         }
         if name == "debug" {
             words.extend([b"sleep".to_vec(), pick(rng, DOUBLES).into()]);
