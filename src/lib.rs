@@ -19,6 +19,7 @@
 //! - make an engine, choose clock, seed and limits: [`Engine`], [`Builder`], [`Clock`], [`Limits`]
 //! - run commands and read typed replies: [`Client::call`], [`Client::query`], [`Client::call_into`], [`FromReply`]
 //! - run scripts: [`Script`]; give them functions of your own: [`Builder::function`]; stop them: [`Control`]
+//! - hold a script to its contract: [`Script::checked`], [`Contract`]
 //! - move time: [`Engine::advance`], [`Engine::set_time`]
 //! - keep, compare and go back: [`Engine::snapshot`], [`Engine::restore`], [`Engine::fork`], [`Snapshot::diff`]
 //! - see what happened: [`Engine::subscribe_journal`], [`Client::trace`], [`Engine::take_log`]; let replies be lost: [`Engine::lose`]
@@ -61,3 +62,8 @@ struct ReadmeDoctests;
 #[cfg(doctest)]
 #[doc = include_str!("../docs/RECIPES.md")]
 struct RecipeDoctests;
+
+/// The example of the manual of contracts, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../lua/README.md")]
+struct ContractDoctests;

@@ -16,16 +16,7 @@ const WAITING: &[(&str, &[&str])] = &[
         "streams",
         &["BLOCK with two streams that both have data", "7.0: error (9.x valkey: nil)", "wake on XADD"],
     ),
-    (
-        "the Lua libraries",
-        &[
-            "JSON null must be the cjson.null sentinel",
-            "14 significant digits",
-            "decode ARGV JSON and write fields",
-            "mixed and sparse tables",
-            "BullMQ packs options",
-        ],
-    ),
+    ("the Lua libraries", &["BullMQ packs options"]),
     ("maxmemory", &["-OOM code must survive in the script error"]),
     (
         "stream groups",

@@ -103,7 +103,7 @@ fn memory_is_bounded_and_given_back() {
 }
 
 /// What one script tries to leave behind, and what the next one must see.
-const CHANNELS: [(&str, &str, &str); 22] = [
+const CHANNELS: [(&str, &str, &str); 37] = [
     ("x = 1", "return rawget(_G, 'x')", "nil"),
     ("rawset(_G, 'x', 1)", "return rawget(_G, 'x')", "nil"),
     ("_G.x = 1", "return rawget(_G, 'x')", "nil"),
@@ -134,6 +134,21 @@ const CHANNELS: [(&str, &str, &str); 22] = [
     ("loadstring('x = 1')()", "return rawget(_G, 'x')", "nil"),
     ("redis.call('SELECT', 3)", "redis.call('SET', 'here', 1) return 1", ":1"),
     ("error(setmetatable({}, {__newindex = function() x = 1 end}))", "return rawget(_G, 'x')", "nil"),
+    ("cjson.encode_max_depth(1)", "return cjson.encode({{1}})", "\"[[1]]\""),
+    ("cjson.decode_max_depth(1) error('x')", "return cjson.decode('[[1]]')", "[[:1]]"),
+    ("cjson.encode_number_precision(3)", "return cjson.encode(1.23456)", "\"1.23456\""),
+    ("cjson.encode_invalid_numbers('null')", "return pcall(cjson.encode, 0/0) and 1 or 0", ":0"),
+    ("cjson.decode_invalid_numbers(false)", "return cjson.decode('0x10')", ":16"),
+    ("cjson.encode_sparse_array(true)", "return pcall(cjson.encode, {[99] = 1}) and 1 or 0", ":0"),
+    ("cjson.encode_sparse_array(false, 1, 1)", "return cjson.encode({[3] = 1})", "\"[null,null,1]\""),
+    ("cjson.encode_keep_buffer(false)", "return tostring(cjson.encode_keep_buffer())", "\"true\""),
+    ("cjson.new().encode_max_depth(1)", "return cjson.encode({{1}})", "\"[[1]]\""),
+    ("cjson.encode = nil", "return cjson.encode(1)", "\"1\""),
+    ("rawset(cjson, 'encode', nil)", "return cjson.encode(1)", "\"1\""),
+    ("bit.band = nil", "return bit.band(3, 5)", ":1"),
+    ("setmetatable(struct, {__index = function() return 9 end})", "return tostring(struct.nope)", "\"nil\""),
+    ("cjson.decode('[]').x = 1 cjson.null = 1", "return tostring(cjson.null)", "\"userdata: (nil)\""),
+    ("cjson.new().encode = 1", "return type(cjson.new().encode)", "\"function\""),
 ];
 
 #[test]

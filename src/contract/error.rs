@@ -4,8 +4,8 @@
 ///
 /// ```
 /// let error = moonkeep::Contract::parse("--!contract c\n--!key stock integer\n").unwrap_err();
-/// assert_eq!((error.line(), error.column()), (2, 13));
-/// assert!(error.to_string().starts_with("2:13: \"integer\" is no type of a key; types are string, "));
+/// assert_eq!((error.line(), error.column()), (2, 14));
+/// assert!(error.to_string().starts_with("2:14: \"integer\" is no type of a key; types are string, "));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{line}:{column}: {message}")]

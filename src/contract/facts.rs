@@ -49,7 +49,7 @@ impl<'a> Facts<'a> {
             Some(Value::Hash(hash)) => hash.len(),
             Some(Value::Set(set)) => set.len(),
             Some(Value::ZSet(zset)) => zset.len(),
-            Some(Value::Stream(stream)) => stream.len() as usize,
+            Some(Value::Stream(stream)) => stream.len(),
         }
     }
 }

@@ -62,11 +62,11 @@ pub(super) fn parse(text: &[u8]) -> Result<Contract, ContractError> {
 /// A contract line below the first line of code would be overlooked.
 fn refuse_late_lines(text: &[u8]) -> Result<(), ContractError> {
     let last = lines(text).last().map_or(0, |(number, _)| number);
-    let all = text.split(|&byte| byte == b'\n').zip(1usize..);
-    match all
-        .filter(|(line, number)| *number > last && line.trim_ascii_start().starts_with(MARK.as_bytes()))
-        .next()
-    {
+    let mut all = text.split(|&byte| byte == b'\n').zip(1usize..);
+    let is_late = |(line, number): &(&[u8], usize)| {
+        *number > last && line.trim_ascii_start().starts_with(MARK.as_bytes())
+    };
+    match all.find(is_late) {
         None => Ok(()),
         Some((_, line)) => Err(Position { line, column: 1 }.error(
             "contract lines begin in the first column and stand in the header, above the first line of code",

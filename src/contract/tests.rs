@@ -47,94 +47,96 @@ fn error(line: usize, new: &str) -> String {
     }
 }
 
+/// A line of `TAKE`, what stands there instead, and what is said of it.
+const MISTAKES: &[(usize, &str, &str)] = &[
+    (1, "--!key a string", "1:4: a contract begins with a line --!contract NAME, not with key"),
+    (1, "--!contract take 2", "1:18: the version of the contract language is 1"),
+    (1, "--!contract", "1:12: here should be the name of the contract, not the end of the clause"),
+    (2, "--!key stock", "2:13: here should be the type of the key, not the end of the clause"),
+    (
+        2,
+        "--!key stock text",
+        "2:14: \"text\" is no type of a key; types are string, list, hash, set, zset, stream, any",
+    ),
+    (2, "--!key pttl string", "2:8: \"pttl\" is a word of the language; take another name"),
+    (2, "--!key stock string int(5, 1)", "2:25: the bounds are the wrong way round: 5 is greater than 1"),
+    (
+        2,
+        "--!key stock string ttl=never",
+        "2:25: \"never\" is no rule for a TTL; they are kept, set, dropped, any",
+    ),
+    (
+        2,
+        "--!keys 1",
+        "2:4: \"keys\" is no clause; clauses are contract, key, argv, error, reply, case, writes, instructions",
+    ),
+    (3, "--!argv stock int(1, 2)", "3:9: \"stock\" is declared already"),
+    (
+        3,
+        "--!argv n number",
+        "3:11: here should be a grammar: int(MIN, MAX), token, bytes, bytes(MIN, MAX) or one_of(\"a\", ...), not \"number\"",
+    ),
+    (
+        3,
+        "--!argv n int(-1, 2) digits",
+        "3:22: here should be canonical or digits after an int, or the end of the clause, not \"digits\"",
+    ),
+    (
+        4,
+        "--!error stock \"no\"",
+        "1:4: it is not told what a wrong number of keys or arguments is answered; add --!error arity \"TEXT\"",
+    ),
+    (5, "--!error n.missing \"no\"", "5:12: n cannot be wrong by \"missing\"; it can by syntax, range"),
+    (
+        5,
+        "--!error n.syntax \"no\"",
+        "3:10: it is not told what happens when n is wrong by range; add --!error n.range \"TEXT\"",
+    ),
+    (5, "--!error m \"no\"", "5:10: \"m\" is not declared above; declared are stock, n"),
+    (
+        5,
+        "--!error n",
+        "5:11: here should be the text of the error in quotes, or the code of the error that a command raises, not the end of the clause",
+    ),
+    (
+        7,
+        "--!error arity \"no\"",
+        "2:10: it is not told what happens when stock is wrong by type; add --!error stock.type WRONGTYPE",
+    ),
+    (
+        8,
+        "--!reply list",
+        "8:10: here should be a shape: an integer, int, int(MIN, MAX), bytes, a text, status, nil, any, or [SHAPE, ...], not \"list\"",
+    ),
+    (9, "--!case stock => 1", "9:9: here should be a condition, as in a >= 1, not an integer"),
+    (9, "--!case stock >= \"5\" => 1", "9:18: \">=\" works on integers; this is a text"),
+    (9, "--!case stock == \"5\" => 1", "9:18: a text is never equal to an integer"),
+    (
+        9,
+        "--!case reply == 1 => 1",
+        "9:9: \"reply\" is known after the run only, in the condition of a writes clause",
+    ),
+    (9, "--!case stock > 1 1", "9:19: here should be \"=>\", not 1"),
+    (9, "--!case stock > 1 => 1 ; del stock", "9:26: stock may not be removed; declare it rm"),
+    (
+        9,
+        "--!case stock > 1 => 1 ; pttl(stock) = 5",
+        "9:26: the TTL of stock is not set; declare the key ttl=set or ttl=any",
+    ),
+    (9, "--!case stock > 1 => 1 ; n = 5", "9:26: n is an argument; here should be the name of a key"),
+    (9, "--!case else => 1", "10:4: no case applies after \"case else\"; put this one above it"),
+    (9, "--!writes stock when reply[0] == 1", "9:28: elements of a reply are counted from 1"),
+    (9, "--!instructions 0", "9:17: a run takes at least one instruction"),
+    (
+        10,
+        "return 1\n--!case else => 1",
+        "11:1: contract lines begin in the first column and stand in the header, above the first line of code",
+    ),
+];
+
 #[test]
 fn mistakes_are_told_with_their_place() {
-    let cases = [
-        (1, "--!key a string", "1:4: a contract begins with a line --!contract NAME, not with key"),
-        (1, "--!contract take 2", "1:18: the version of the contract language is 1"),
-        (1, "--!contract", "1:12: here should be the name of the contract, not the end of the clause"),
-        (2, "--!key stock", "2:13: here should be the type of the key, not the end of the clause"),
-        (
-            2,
-            "--!key stock text",
-            "2:14: \"text\" is no type of a key; types are string, list, hash, set, zset, stream, any",
-        ),
-        (2, "--!key pttl string", "2:8: \"pttl\" is a word of the language; take another name"),
-        (2, "--!key stock string int(5, 1)", "2:25: the bounds are the wrong way round: 5 is greater than 1"),
-        (
-            2,
-            "--!key stock string ttl=never",
-            "2:25: \"never\" is no rule for a TTL; they are kept, set, dropped, any",
-        ),
-        (
-            2,
-            "--!keys 1",
-            "2:4: \"keys\" is no clause; clauses are contract, key, argv, error, reply, case, writes, instructions",
-        ),
-        (3, "--!argv stock int(1, 2)", "3:9: \"stock\" is declared already"),
-        (
-            3,
-            "--!argv n number",
-            "3:11: here should be a grammar: int(MIN, MAX), token, bytes, bytes(MIN, MAX) or one_of(\"a\", ...), not \"number\"",
-        ),
-        (
-            3,
-            "--!argv n int(-1, 2) digits",
-            "3:22: here should be canonical or digits after an int, or the end of the clause, not \"digits\"",
-        ),
-        (
-            4,
-            "--!error stock \"no\"",
-            "1:4: it is not told what a wrong number of keys or arguments is answered; add --!error arity \"TEXT\"",
-        ),
-        (5, "--!error n.missing \"no\"", "5:12: n cannot be wrong by \"missing\"; it can by syntax, range"),
-        (
-            5,
-            "--!error n.syntax \"no\"",
-            "3:10: it is not told what happens when n is wrong by range; add --!error n.range \"TEXT\"",
-        ),
-        (5, "--!error m \"no\"", "5:10: \"m\" is not declared above; declared are stock, n"),
-        (
-            5,
-            "--!error n",
-            "5:11: here should be the text of the error in quotes, or the code of the error that a command raises, not the end of the clause",
-        ),
-        (
-            7,
-            "--!error arity \"no\"",
-            "2:10: it is not told what happens when stock is wrong by type; add --!error stock.type WRONGTYPE",
-        ),
-        (
-            8,
-            "--!reply list",
-            "8:10: here should be a shape: an integer, int, int(MIN, MAX), bytes, a text, status, nil, any, or [SHAPE, ...], not \"list\"",
-        ),
-        (9, "--!case stock => 1", "9:9: here should be a condition, as in a >= 1, not an integer"),
-        (9, "--!case stock >= \"5\" => 1", "9:18: \">=\" works on integers; this is a text"),
-        (9, "--!case stock == \"5\" => 1", "9:18: a text is never equal to an integer"),
-        (
-            9,
-            "--!case reply == 1 => 1",
-            "9:9: \"reply\" is known after the run only, in the condition of a writes clause",
-        ),
-        (9, "--!case stock > 1 1", "9:19: here should be \"=>\", not 1"),
-        (9, "--!case stock > 1 => 1 ; del stock", "9:26: stock may not be removed; declare it rm"),
-        (
-            9,
-            "--!case stock > 1 => 1 ; pttl(stock) = 5",
-            "9:26: the TTL of stock is not set; declare the key ttl=set or ttl=any",
-        ),
-        (9, "--!case stock > 1 => 1 ; n = 5", "9:26: n is an argument; here should be the name of a key"),
-        (9, "--!case else => 1", "10:4: no case applies after \"case else\"; put this one above it"),
-        (9, "--!writes stock when reply[0] == 1", "9:28: elements of a reply are counted from 1"),
-        (9, "--!instructions 0", "9:17: a run takes at least one instruction"),
-        (
-            10,
-            "return 1\n--!case else => 1",
-            "11:1: contract lines begin in the first column and stand in the header, above the first line of code",
-        ),
-    ];
-    for (line, new, expected) in cases {
+    for (line, new, expected) in MISTAKES.iter().copied() {
         assert_eq!(error(line, new), expected, "{new}");
     }
     let none = "1:1: there is no contract in the header; it begins with a line --!contract NAME";

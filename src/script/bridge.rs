@@ -11,7 +11,7 @@ use super::host::HostFunctions;
 use super::library::Registered;
 use super::limits::{Meter, RunningFunction, Stop};
 use super::stack::{Returned, Stack};
-use super::{base, convert};
+use super::{base, convert, lib};
 use crate::command::session::SCRIPT_SESSION;
 use crate::command::{Argv, Ctx, Flow, Origin, State, call};
 use crate::error::Failure;
@@ -56,6 +56,10 @@ pub(super) struct Run {
     tape: Reply,
     /// For texts under construction: never owned by a frame that Lua may jump over.
     pub(super) scratch: Vec<u8>,
+    /// The same for what is open around the value that a library reads or writes.
+    pub(super) levels: Vec<lib::Level>,
+    /// The settings of the library `cjson`; they end with the run.
+    pub(super) cjson: lib::Settings,
     pub(super) panic: Option<Box<dyn Any + Send>>,
     /// Lua's own functions that this layer wraps, by `base`.
     pub(super) wrapped: [Option<lua_CFunction>; base::WRAPPED],
@@ -81,6 +85,8 @@ impl Run {
             state: null_mut(),
             tape: Reply::new(),
             scratch: Vec::new(),
+            levels: Vec::new(),
+            cjson: lib::Settings::DEFAULT,
             panic: None,
             wrapped: [None; base::WRAPPED],
             collector: COLLECTOR_SETTINGS,
@@ -97,6 +103,7 @@ impl Run {
     /// The end of a run: what holds for one script only is put back.
     pub(super) fn end(&mut self, state: &mut State) {
         self.collector = COLLECTOR_SETTINGS;
+        self.cjson = lib::Settings::DEFAULT;
         if let Some(random) = self.unseeded.take() {
             state.scripts.random = random;
         }

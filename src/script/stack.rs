@@ -195,12 +195,6 @@ impl<'a> Stack<'a> {
         lua!(luaL_checknumber(self, argument))
     }
 
-    /// Room for `more` values, or the error `stack overflow (message)`. May jump.
-    #[inline(always)]
-    pub(super) fn check_room(self, more: c_int, message: &CStr) {
-        lua!(luaL_checkstack(self, more, message.as_ptr()));
-    }
-
     /// A number argument cut to 32 bits the way C's `luaL_checkint` does. May jump.
     pub(super) fn check_int(self, argument: c_int) -> i32 {
         lua!(luaL_checkinteger(self, argument)) as i32
@@ -273,6 +267,16 @@ impl<'a> Stack<'a> {
     pub(super) fn push_scratch(self, text: *const [u8]) {
         // SAFETY: the scratch memory lives in the host; the allocator, all that runs here, leaves it alone.
         self.push_bytes(unsafe { &*text });
+    }
+
+    /// The value that stands for a null inside a table: a pointer to nothing.
+    pub(super) fn push_null(self) {
+        lua!(lua_pushlightuserdata(self, null_mut()));
+    }
+
+    #[inline(always)]
+    pub(super) fn is_null(self, index: c_int) -> bool {
+        lua!(lua_type(self, index)) == ffi::LUA_TLIGHTUSERDATA && lua!(lua_touserdata(self, index)).is_null()
     }
 
     /// A value whose only use is to be a key that no script can make.

@@ -1,9 +1,8 @@
 //! The `bit` library: 32-bit operations on numbers, which wrap to 32 bits first and come back signed.
 
-use super::super::base::spend;
 use super::super::bridge::{Call, native};
 use super::super::stack::{Returned, Stack};
-use super::Entry;
+use super::{Entry, spend};
 
 pub(super) const FUNCTIONS: &[Entry] = &[
     (b"tobit", || native(tobit)),

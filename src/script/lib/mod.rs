@@ -1,13 +1,16 @@
-//! The libraries that the server adds to Lua: `bit` and `struct`, each in a file of its own and all in terms of
-//! the safe `Stack`. Here: how they are installed, and the buffer in which they make texts. They are sealed with
-//! the others by `sandbox`.
+//! The libraries that the server adds to Lua: `bit`, `cjson` and `struct`, in files of their own and all in terms
+//! of the safe `Stack`. Here: how they are installed, and where they keep what they make. They are sealed with the
+//! others by `sandbox`.
 
 mod bit;
+mod cjson;
+mod cjson_decode;
+mod cjson_encode;
 mod struct_;
 
-use super::base::spend;
-use super::bridge::Call;
+use super::bridge::{Call, push_stop};
 use super::stack::{GLOBALS, Raised, Stack};
+pub(super) use cjson::Settings;
 use mlua::ffi::lua_CFunction;
 use std::ffi::CStr;
 
@@ -28,13 +31,68 @@ pub(super) fn install(stack: Stack<'_>) {
         }
         stack.raw_set_field(GLOBALS, name);
     }
+    cjson::push_library(stack);
+    stack.raw_set_field(GLOBALS, b"cjson");
+}
+
+/// A table that is being read or written, with others inside it: values may be nested deeper than calls of Rust
+/// should be.
+#[derive(Clone, Copy)]
+pub(super) struct Level {
+    /// Whether it has keys of its own; else it is an array.
+    keyed: bool,
+    /// How many elements are done.
+    done: u32,
+    /// How many are to come, where that is known.
+    left: u64,
 }
 
 /// Raises `bad argument #n to 'f' (message)`. Jumps.
 #[cold]
 fn refuse(stack: Stack<'_>, argument: i32, message: &CStr) -> Raised {
+    stack.set_top(0);
     stack.bad_argument(argument, message);
     Raised
+}
+
+/// The same with a message in parts, which are not on the stack. Jumps.
+#[cold]
+fn refuse_with(stack: Stack<'_>, argument: i32, message: &[&[u8]]) -> Raised {
+    stack.set_top(0);
+    message.iter().for_each(|part| stack.push_bytes(part));
+    stack.concat(message.len() as i32);
+    stack.bad_argument_on_top(argument);
+    Raised
+}
+
+/// An error with the place of the calling Lua function in front; its parts are not on the stack, which may be full
+/// and is emptied. May jump.
+#[cold]
+fn fail(stack: Stack<'_>, message: &[&[u8]]) -> Raised {
+    stack.set_top(0);
+    stack.push_where(1);
+    message.iter().for_each(|part| stack.push_bytes(part));
+    stack.concat(message.len() as i32 + 1);
+    Raised
+}
+
+/// Charges work; when there is none left the stack is emptied for the error. May jump.
+#[inline]
+fn spend(call: Call<'_>, work: u64) -> Result<(), Raised> {
+    call.charge(work).map_err(|stop| {
+        call.stack.set_top(0);
+        push_stop(call.stack, stop);
+        Raised
+    })
+}
+
+/// Room for `more` values, or the error `stack overflow (message)`. May jump.
+#[inline]
+fn make_room(stack: Stack<'_>, more: i32, message: &[u8]) -> Result<(), Raised> {
+    if stack.reserve(more) {
+        return Ok(());
+    }
+    Err(fail(stack, &[b"stack overflow (", message, b")"]))
 }
 
 /// A text under construction, in the run's scratch memory: a Lua error may leave it at any time.
@@ -66,6 +124,7 @@ impl<'a> Output<'a> {
             fits
         });
         if !added {
+            self.call.stack.set_top(0);
             return Err(self.call.stack.fail_plain(b"not enough memory"));
         }
         spend(self.call, bytes.len() as u64 / BYTES_PER_WORK)

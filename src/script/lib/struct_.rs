@@ -1,11 +1,10 @@
 //! The `struct` library: numbers and texts to and from bytes in a given layout. A format is read option by option,
 //! as the server's C does it, quirks of its integers included; nothing is read beyond the data.
 
-use super::super::base::spend;
 use super::super::bridge::{Call, native};
 use super::super::convert::before_nul;
 use super::super::stack::{Raised, Returned, Stack};
-use super::{Entry, Output, refuse, to_i64};
+use super::{BYTES_PER_WORK, Entry, Output, fail, make_room, refuse, refuse_with, spend, to_i64};
 
 pub(super) const FUNCTIONS: &[Entry] =
     &[(b"pack", || native(pack)), (b"unpack", || native(unpack)), (b"size", || native(size))];
@@ -44,7 +43,9 @@ impl<'a> Format<'a> {
         let value = digits
             .iter()
             .try_fold(0i32, |value, digit| value.checked_mul(10)?.checked_add(i32::from(digit - b'0')));
-        value.map(|value| value.unsigned_abs() as usize).ok_or_else(|| stack.fail(b"integral size overflow"))
+        value
+            .map(|value| value.unsigned_abs() as usize)
+            .ok_or_else(|| fail(stack, &[b"integral size overflow"]))
     }
 
     /// How many bytes an option stands for; 0 when that depends on the value, or when it stands for none.
@@ -88,11 +89,7 @@ impl<'a> Format<'a> {
                 }
             }
             _ => {
-                stack.push_bytes(b"invalid format option '");
-                stack.push_bytes(&[option]);
-                stack.push_bytes(b"'");
-                stack.concat(3);
-                stack.bad_argument_on_top(1);
+                return Err(refuse_with(stack, 1, &[b"invalid format option '", &[option], b"'"]));
             }
         }
         Ok(())
@@ -101,22 +98,16 @@ impl<'a> Format<'a> {
 
 #[cold]
 fn too_large(stack: Stack<'_>, size: usize) -> Raised {
-    stack.push_where(1);
-    stack.push_bytes(b"integral size ");
-    stack.push_bytes(itoa::Buffer::new().format(size).as_bytes());
-    stack.push_bytes(b" is larger than limit of 32");
-    stack.concat(4);
-    Raised
+    let mut text = itoa::Buffer::new();
+    let size = text.format(size).as_bytes();
+    fail(stack, &[b"integral size ", size, b" is larger than limit of 32"])
 }
 
 #[cold]
 fn not_a_power(stack: Stack<'_>, align: usize) -> Raised {
-    stack.push_where(1);
-    stack.push_bytes(b"alignment ");
-    stack.push_bytes(itoa::Buffer::new().format(align).as_bytes());
-    stack.push_bytes(b" is not a power of 2");
-    stack.concat(4);
-    Raised
+    let mut text = itoa::Buffer::new();
+    let align = text.format(align).as_bytes();
+    fail(stack, &[b"alignment ", align, b" is not a power of 2"])
 }
 
 fn pack(call: Call<'_>) -> Returned {
@@ -204,7 +195,7 @@ fn unpack(call: Call<'_>) -> Returned {
         place = place.wrapping_add(format.padding(place, option, size));
         let Some(mut field) = field(data, place, size) else { return Err(too_short(stack)) };
         // Room for the value and the place after it.
-        stack.check_room(2, c"too many results");
+        make_room(stack, 2, b"too many results")?;
         let mut skipped = size;
         let mut pushed = true;
         match option {
@@ -218,15 +209,15 @@ fn unpack(call: Call<'_>) -> Returned {
                     count -= 1;
                     field = self::field(data, place, skipped).ok_or_else(|| too_short(stack))?;
                 }
-                spend(call, skipped as u64 / super::BYTES_PER_WORK)?;
+                spend(call, skipped as u64 / BYTES_PER_WORK)?;
                 stack.push_bytes(field);
             }
             b's' => {
                 let rest = data.get(place..).unwrap_or_default();
                 let Some(length) = rest.iter().position(|byte| *byte == 0) else {
-                    return Err(stack.fail(b"unfinished string in data"));
+                    return Err(fail(stack, &[b"unfinished string in data"]));
                 };
-                spend(call, length as u64 / super::BYTES_PER_WORK)?;
+                spend(call, length as u64 / BYTES_PER_WORK)?;
                 stack.push_bytes(&rest[..length]);
                 skipped = length + 1;
             }
@@ -255,7 +246,7 @@ fn too_short(stack: Stack<'_>) -> Raised {
 /// Pops the number on top, the size that `c0` takes from the value before it.
 fn previous_size(stack: Stack<'_>, count: i32) -> Result<usize, Raised> {
     if count == 0 || !stack.is_numeric(-1) {
-        return Err(stack.fail(b"format 'c0' needs a previous size"));
+        return Err(fail(stack, &[b"format 'c0' needs a previous size"]));
     }
     let size = to_integer(stack.to_number(-1)) as usize;
     stack.pop(1);
