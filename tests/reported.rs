@@ -16,7 +16,6 @@ const WAITING: &[(&str, &[&str])] = &[
         "streams",
         &["BLOCK with two streams that both have data", "7.0: error (9.x valkey: nil)", "wake on XADD"],
     ),
-    ("the Lua libraries", &["BullMQ packs options"]),
     ("maxmemory", &["-OOM code must survive in the script error"]),
     (
         "stream groups",

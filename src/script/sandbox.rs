@@ -21,7 +21,7 @@ static STRING_SHOWN: u8 = 3;
 
 /// The globals of the quick environment: with these alone, and no instruction that writes to a table, a script
 /// has no way to change a library table, so it may read the tables themselves.
-const PLAIN: [&[u8]; 23] = [
+const PLAIN: [&[u8]; 24] = [
     b"redis",
     b"KEYS",
     b"ARGV",
@@ -30,6 +30,7 @@ const PLAIN: [&[u8]; 23] = [
     b"math",
     b"bit",
     b"cjson",
+    b"cmsgpack",
     b"struct",
     b"tonumber",
     b"tostring",
@@ -63,8 +64,8 @@ const READONLY: &[u8] = b"Attempt to modify a readonly table";
 const REMOVED: [&CStr; 6] = [c"dofile", c"loadfile", c"print", c"newproxy", c"setfenv", c"getfenv"];
 
 /// The library tables that are sealed, all of them.
-const LIBRARIES: [&[u8]; 8] =
-    [b"string", b"table", b"math", b"coroutine", b"redis", b"bit", b"cjson", b"struct"];
+const LIBRARIES: [&[u8]; 9] =
+    [b"string", b"table", b"math", b"coroutine", b"redis", b"bit", b"cjson", b"cmsgpack", b"struct"];
 
 /// Opens Lua's libraries, replaces and removes functions, adds `redis`, seals everything. The stack is left as
 /// it was. May jump.

@@ -1,4 +1,4 @@
-//! The libraries that the server adds to Lua: `bit`, `cjson` and `struct`, in files of their own and all in terms
+//! The libraries that the server adds to Lua: `bit`, `cjson`, `cmsgpack` and `struct`, in files of their own and all in terms
 //! of the safe `Stack`. Here: how they are installed, and where they keep what they make. They are sealed with the
 //! others by `sandbox`.
 
@@ -6,6 +6,8 @@ mod bit;
 mod cjson;
 mod cjson_decode;
 mod cjson_encode;
+mod cmsgpack;
+mod cmsgpack_unpack;
 mod struct_;
 
 use super::bridge::{Call, push_stop};
@@ -33,6 +35,8 @@ pub(super) fn install(stack: Stack<'_>) {
     }
     cjson::push_library(stack);
     stack.raw_set_field(GLOBALS, b"cjson");
+    cmsgpack::push_library(stack);
+    stack.raw_set_field(GLOBALS, b"cmsgpack");
 }
 
 /// A table that is being read or written, with others inside it: values may be nested deeper than calls of Rust
