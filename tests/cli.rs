@@ -11,7 +11,7 @@ fn moonkeep(words: &[&str]) -> (String, String, i32) {
 }
 
 /// The same, with this on standard input.
-fn moonkeep_reading(input: &str, words: &[&str]) -> (String, String, i32) {
+pub(crate) fn moonkeep_reading(input: &str, words: &[&str]) -> (String, String, i32) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_moonkeep"))
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .args(words)
@@ -28,15 +28,15 @@ fn moonkeep_reading(input: &str, words: &[&str]) -> (String, String, i32) {
 }
 
 /// A file that is removed with the guard.
-struct ScriptFile(PathBuf);
+pub(crate) struct ScriptFile(PathBuf);
 
 impl ScriptFile {
-    fn new(name: &str, source: impl AsRef<[u8]>) -> Self {
+    pub(crate) fn new(name: &str, source: impl AsRef<[u8]>) -> Self {
         let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("cli-{name}"));
         std::fs::write(&path, source).expect("the file is written");
         ScriptFile(path)
     }
-    fn path(&self) -> &str {
+    pub(crate) fn path(&self) -> &str {
         self.0.to_str().expect("UTF-8")
     }
 }

@@ -19,6 +19,8 @@ mod journal;
 mod keys;
 mod patterns;
 mod reference;
+#[cfg(feature = "cli")]
+mod repl;
 mod reported;
 mod scan;
 mod scripts;

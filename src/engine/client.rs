@@ -78,6 +78,20 @@ impl Client {
     pub fn protocol(&self) -> Result<Resp, Error> {
         Ok(self.shared.lock()?.state.sessions.get(self.id).resp)
     }
+    /// The number of the session's database, as SELECT chose it.
+    ///
+    /// # Errors
+    /// A call from inside the engine, a poisoned engine.
+    pub fn database(&self) -> Result<u32, Error> {
+        Ok(self.shared.lock()?.state.sessions.get(self.id).db)
+    }
+    /// Whether the session is between MULTI and EXEC, so that commands are queued.
+    ///
+    /// # Errors
+    /// A call from inside the engine, a poisoned engine.
+    pub fn in_transaction(&self) -> Result<bool, Error> {
+        Ok(self.shared.lock()?.state.sessions.get(self.id).queue.is_some())
+    }
     /// One call: takes the lock, runs one unit of work, leaves the reply in `out`.
     pub(crate) fn submit(&mut self, argv: &[&[u8]], out: &mut Reply) -> Result<(), Error> {
         out.clear();

@@ -1,11 +1,12 @@
 //! The `moonkeep` command: a thin caller of the library. Here: which of its commands runs, and how it prints and
-//! refuses. `eval` runs one script file, `setting` makes the engine that the options describe.
+//! refuses. `eval` runs one script, `repl` is the prompt, `setting` makes the engine that the options describe.
 
-mod duration;
 mod eval;
 mod json;
+mod repl;
 mod setting;
 mod statements;
+mod time;
 mod trace;
 
 use std::ffi::OsString;
@@ -17,10 +18,11 @@ moonkeep: Redis commands and Lua scripts in process, on a clock that you hold
 
 Usage:
   moonkeep eval [OPTIONS] SCRIPT [KEY...] , [ARG...]    run a script file, as redis-cli --eval does
-  moonkeep help [eval] | --help
+  moonkeep repl [OPTIONS]                               type commands at a prompt, or pipe them in
+  moonkeep help [eval|repl] | --help
   moonkeep version | --version
 
-`moonkeep eval --help` tells more.
+`moonkeep eval --help` and `moonkeep repl --help` tell more.
 ";
 
 /// What went wrong before the work began, with what to do.
@@ -58,6 +60,7 @@ fn run() -> Result<ExitCode, Refusal> {
         },
         Some(Word::Value(word)) => match word.to_str() {
             Some("eval") => return eval::run(&mut parser),
+            Some("repl") => return repl::run(&mut parser),
             Some("help") => help(&mut parser)?,
             Some("version") => print(version().as_bytes())?,
             _ => {
@@ -72,6 +75,7 @@ fn run() -> Result<ExitCode, Refusal> {
 fn help(parser: &mut lexopt::Parser) -> Result<(), Refusal> {
     let text = match next_word(parser)? {
         Some(Word::Value(word)) if word == "eval" => eval::HELP,
+        Some(Word::Value(word)) if word == "repl" => repl::HELP,
         _ => HELP,
     };
     print(text.as_bytes())

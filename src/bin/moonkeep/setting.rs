@@ -2,7 +2,7 @@
 //! that set it up, in the order in which they were told.
 
 use crate::statements::{self, Statements};
-use crate::{Refusal, duration};
+use crate::{Refusal, time};
 use moonkeep::{Client, Clock, Engine};
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -48,7 +48,7 @@ impl Setting {
             "--do" => self.steps.push(Step::Do(text(parser)?)),
             "--setup" => self.steps.push(Step::Setup(parser.value()?.into())),
             "--advance" => {
-                let time = duration::parse(&text(parser)?, "--advance")?;
+                let time = time::parse_duration(&text(parser)?, "--advance")?;
                 self.steps.push(Step::Advance(time));
             }
             "--now" => self.now_ms = Some(number(parser, "--now takes Unix milliseconds")?),

@@ -1,8 +1,8 @@
 //! The calls that a script made, for people and for programs. Their times are real ones, of one run on this machine:
 //! the engine's own time stands still within a script.
 
-use crate::duration::shown;
 use crate::json::Json;
+use crate::time::shown_duration as shown;
 use moonkeep::TracedCall;
 use moonkeep::util::words::join_words;
 use std::time::Duration;
