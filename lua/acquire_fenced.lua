@@ -24,7 +24,7 @@ end
 local MOST = 9007199254740991
 local given = redis.call("GET", KEYS[2]) or "0"
 local last = tonumber(given)
-if not (given == "0" or string.find(given, "^[1-9]%d*$") and #given <= 16 and last <= MOST) then
+if not (given == "0" or string.find(given, "^[1-9]%d*$") and last <= MOST) then
   return redis.error_reply("Fence is invalid or used up")
 end
 

@@ -14,7 +14,7 @@ end
 
 -- The number in a canonical text; nil for any other text.
 local function canonical(text)
-  if #text <= 16 and (text == "0" or string.find(text, "^[1-9]%d*$")) then
+  if text == "0" or string.find(text, "^[1-9]%d*$") then
     local number = tonumber(text)
     if number <= 9007199254740991 then
       return number

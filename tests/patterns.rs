@@ -5,6 +5,8 @@
 mod models;
 #[path = "patterns/scenarios.rs"]
 mod scenarios;
+#[path = "patterns/schedules.rs"]
+mod schedules;
 #[path = "patterns/worlds.rs"]
 mod worlds;
 

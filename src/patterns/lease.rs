@@ -52,6 +52,14 @@ impl Lease {
     pub fn new(key: impl Into<Vec<u8>>, ttl: Duration) -> Result<Self, OutOfBounds> {
         Ok(Lease { key: key.into(), ttl_ms: ttl_ms(ttl)? })
     }
+    /// The key.
+    pub fn key(&self) -> &[u8] {
+        &self.key
+    }
+    /// The time it is taken and renewed for.
+    pub fn ttl(&self) -> Duration {
+        Duration::from_millis(self.ttl_ms)
+    }
     /// Takes the lease, if it is free; `None` when it is not. The token is of this attempt alone.
     pub fn acquire(&self, token: Token) -> Acquire {
         let stage = Stage::Set(self.ttl_ms.to_string());

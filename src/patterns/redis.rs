@@ -23,6 +23,22 @@ use redis::{Cmd, RedisError, ServerError, Value};
 /// # Ok(())
 /// # }
 /// ```
+///
+/// With feature `redis-aio`, on an executor of your own:
+///
+/// ```no_run
+/// # #[cfg(feature = "redis-aio")]
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// use moonkeep::patterns::{Decreased, Redis, Step, Stock};
+/// let client = redis::Client::open("redis://127.0.0.1/")?;
+/// let mut connection = Redis(client.get_multiplexed_async_connection().await?);
+/// match Stock::new("stock:{p1}").decrease(3)?.run_async(&mut connection).await? {
+///     Decreased::Taken { left } => println!("{left} left"),
+///     Decreased::Short { left } => println!("only {left}"),
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Redis<C>(pub C);
 

@@ -29,6 +29,7 @@ pub(crate) fn all<W: World>() -> Vec<Scenario<W>> {
         ("late writes are refused", late_writes),
         ("a numbered write is sent again", fenced_write_again),
         ("other errors keep their text", other_errors),
+        ("the scripts refuse what the types never send", scripts_refuse),
         ("random histories of a lease", models::lease),
         ("random histories of a stock", models::stock),
         ("random histories of a numbered lease", models::fenced),
@@ -338,6 +339,14 @@ fn fenced_write_again<W: World>(world: &mut W) {
     world.call(&["SCRIPT", "FLUSH"]);
     let other = lost_then_again(world, 43, "6", &mut |_| ());
     assert_eq!(other, FencedWrite::Stale { seen: 43 }, "this number wrote another value");
+
+    // The reply to reading back is lost too, and meanwhile a later holder wrote.
+    let mut set = stock.set(44, "5").unwrap();
+    world.fates(&[Fate::ReplyLost, Fate::Arrives, Fate::ReplyLost]);
+    assert_eq!(world.try_run(&mut set), Err(Error::Call(Lost)));
+    assert_eq!(world.try_run(&mut set), Err(Error::Call(Lost)));
+    assert_eq!(write(world, 45, "4"), FencedWrite::Written);
+    assert_eq!(world.try_run(&mut set), Ok(FencedWrite::Stale { seen: 45 }));
 }
 
 fn other_errors<W: World>(world: &mut W) {
@@ -356,4 +365,33 @@ fn other_errors<W: World>(world: &mut W) {
     let error = world.run(stock.left()).unwrap_err();
     assert_eq!(error.to_string(), "cannot read +QUEUED as a stock");
     assert_eq!(world.call(&["DISCARD"]), "OK");
+}
+
+/// The scripts stand alone too: each refusal comes before the first write.
+fn scripts_refuse<W: World>(world: &mut W) {
+    let acquire = include_str!("../../lua/acquire_fenced.lua");
+    let set = include_str!("../../lua/fenced_set.lua");
+    let mut refused = |script: &str, words: &[&str], text: &str| {
+        let reply = world.call(&[&["EVAL", script], words].concat());
+        assert_eq!(reply, format!("(error) {text}"), "{words:?}");
+        assert_eq!(world.call(&["DBSIZE"]), "(integer) 0");
+    };
+    let expected = "Expected two keys, owner token and TTL";
+    for words in [&["0"][..], &["1", "l", "t", "5"], &["2", "l", "f", "t"], &["2", "l", "f", "", "5"]] {
+        refused(acquire, words, expected);
+    }
+    refused(acquire, &["2", "l", "f", "t", "5", "x"], expected);
+    for ttl in ["", "-1", "1.5", " 1", "x"] {
+        refused(acquire, &["2", "l", "f", "t", ttl], "TTL must be a positive bounded integer");
+    }
+    for ttl in ["0", "000", "604800001", "99999999999999999999"] {
+        refused(acquire, &["2", "l", "f", "t", ttl], "Invalid TTL");
+    }
+    let expected = "Expected two keys, fence and value";
+    for words in [&["0"][..], &["1", "v", "1", "x"], &["2", "v", "s", "1"], &["2", "v", "s", "1", "x", "y"]] {
+        refused(set, words, expected);
+    }
+    for fence in ["", "0", "-1", "01", "1.5", "1e3", "9007199254740992", "99999999999999999999"] {
+        refused(set, &["2", "v", "s", fence, "x"], "Fence must be a positive bounded integer");
+    }
 }
