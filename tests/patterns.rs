@@ -11,9 +11,10 @@ mod schedules;
 mod worlds;
 
 use moonkeep::patterns::{
-    FenceError, FencedValue, Lease, Next, Refusal, Resend, RunScript, SeededTokens, Step, Stock, Tokens,
+    Decreased, FenceError, FencedValue, Lease, Next, Refusal, Resend, RunScript, SeededTokens, Step, Stock,
+    Tokens,
 };
-use moonkeep::{Engine, ReplyRef, Script};
+use moonkeep::{Client, Engine, Loss, ReplyRef, Script};
 use std::time::Duration;
 use worlds::{OnEngine, World};
 
@@ -131,6 +132,25 @@ fn any_script_runs_as_a_step() {
     let failing = Script::new("return redis.error_reply('MY own')");
     let error = RunScript::new(failing.call()).run(&mut client).unwrap_err();
     assert_eq!(error.refusal(), Some(&Refusal::Reply(b"MY own".to_vec())));
+}
+
+#[test]
+fn failures_fit_into_the_one_error() {
+    fn sell(client: &mut Client, quantity: u64) -> Result<Decreased, moonkeep::Error> {
+        Ok(Stock::new("s").decrease(quantity)?.run(client)?)
+    }
+    let engine = Engine::new();
+    let mut client = engine.client();
+    let out_of_bounds = sell(&mut client, 0).unwrap_err();
+    assert!(out_of_bounds.is_usage());
+    let missing = sell(&mut client, 1).unwrap_err();
+    assert_eq!(missing.reply_text(), Some(b"Stock is missing or invalid".as_slice()));
+    client.call(["RPUSH", "s", "x"]).unwrap();
+    assert_eq!(sell(&mut client, 1).unwrap_err().code(), Some("WRONGTYPE"));
+    client.call(["MULTI"]).unwrap();
+    assert!(sell(&mut client, 1).unwrap_err().is_conversion());
+    engine.lose(Loss::Requests).unwrap();
+    assert!(sell(&mut client, 1).unwrap_err().is_connection_lost());
 }
 
 /// A step on a connection can be spawned on an executor with threads.

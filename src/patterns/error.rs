@@ -4,6 +4,10 @@
 use crate::reply::ReplyRef;
 use std::fmt;
 
+/// The scripts' own texts.
+const STOCK_INVALID: &[u8] = b"Stock is missing or invalid";
+const FENCE_INVALID: &[u8] = b"Fence is invalid or used up";
+
 /// Why an operation has no outcome; `E` is what the connection says when a call fails.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -95,11 +99,39 @@ impl Refusal {
     /// What a reply that is no outcome means: an error reply, or something unexpected.
     pub(super) fn of<T>(want: &'static str, reply: ReplyRef<'_>) -> Result<T, Refusal> {
         Err(match reply {
-            ReplyRef::Error(b"Stock is missing or invalid") => Refusal::StockInvalid,
-            ReplyRef::Error(b"Fence is invalid or used up") => Refusal::FenceInvalid,
+            ReplyRef::Error(STOCK_INVALID) => Refusal::StockInvalid,
+            ReplyRef::Error(FENCE_INVALID) => Refusal::FenceInvalid,
             ReplyRef::Error(text) => Refusal::Reply(text.to_vec()),
             other => Refusal::Unexpected { want, got: format!("{other:?}").chars().take(80).collect() },
         })
+    }
+}
+
+/// On an engine, all failures fit into its one error: `?` works in functions that return it.
+impl From<Error<crate::Error>> for crate::Error {
+    fn from(error: Error<crate::Error>) -> Self {
+        match error {
+            Error::Call(error) => error,
+            Error::OutOfBounds(error) => error.into(),
+            Error::Refused(refusal) => refusal.into(),
+        }
+    }
+}
+
+impl From<OutOfBounds> for crate::Error {
+    fn from(error: OutOfBounds) -> Self {
+        crate::Error::usage(error.to_string())
+    }
+}
+
+impl From<Refusal> for crate::Error {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::StockInvalid => crate::Error::reply(STOCK_INVALID),
+            Refusal::FenceInvalid => crate::Error::reply(FENCE_INVALID),
+            Refusal::Reply(text) => crate::Error::reply(&text),
+            Refusal::Unexpected { want, got } => crate::Error::convert(want, got),
+        }
     }
 }
 

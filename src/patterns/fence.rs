@@ -21,6 +21,12 @@ pub enum FenceError {
     DifferentSlots,
 }
 
+impl From<FenceError> for crate::Error {
+    fn from(error: FenceError) -> Self {
+        crate::Error::usage(error.to_string())
+    }
+}
+
 fn same_slot(one: &[u8], other: &[u8]) -> Result<(), FenceError> {
     if key_slot(one) == key_slot(other) { Ok(()) } else { Err(FenceError::DifferentSlots) }
 }
@@ -46,7 +52,7 @@ fn same_slot(one: &[u8], other: &[u8]) -> Result<(), FenceError> {
 /// assert_eq!(stock.set(second.fence(), "8")?.run(&mut client)?, FencedWrite::Written);
 /// assert_eq!(stock.set(first.fence(), "9")?.run(&mut client)?, FencedWrite::Stale { seen: 2 });
 /// assert_eq!(client.query::<i64, _>(["GET", "stock:{p1}"])?, 8);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok::<(), moonkeep::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FencedLease {

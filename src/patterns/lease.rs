@@ -36,7 +36,7 @@ const TTL_MOST_MS: u64 = 604_800_000;
 /// assert!(!held.renew().run(&mut ours)?);                          // and we are told so
 /// assert!(!held.release().run(&mut ours)?);                        // which does not touch theirs
 /// assert!(other.release().run(&mut theirs)?);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok::<(), moonkeep::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lease {

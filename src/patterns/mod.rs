@@ -25,7 +25,7 @@
 //! engine.advance(Duration::from_secs(4))?;
 //! assert!(held.renew().run(&mut client)?);
 //! assert!(held.release().run(&mut client)?);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # Ok::<(), moonkeep::Error>(())
 //! ```
 
 mod drive;

@@ -79,7 +79,7 @@ pub trait Step {
 /// assert!(matches!(acquire.try_run(&mut client), Err(Error::Call(_))));  // held, but who knows
 /// engine.heal()?;
 /// assert!(acquire.try_run(&mut client)?.is_some());                       // recognised as its own
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok::<(), moonkeep::Error>(())
 /// ```
 pub trait Resend: Step {
     /// Tells the step that the reply to [`argv`](Step::argv) was lost: it begins anew, and knows that an earlier

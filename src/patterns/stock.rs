@@ -22,7 +22,7 @@ const MOST: u64 = 1_000_000_000;
 /// }
 /// assert_eq!(stock.left().run(&mut client)?, 7);
 /// assert_eq!(stock.decrease(0).unwrap_err().to_string(), "quantity is 0, it must be from 1 to 1000000000");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok::<(), moonkeep::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stock {

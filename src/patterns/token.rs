@@ -59,6 +59,12 @@ pub trait Tokens {
 #[error("no randomness for a token: {0}")]
 pub struct NoEntropy(pub String);
 
+impl From<NoEntropy> for crate::Error {
+    fn from(error: NoEntropy) -> Self {
+        crate::Error::usage(error.to_string())
+    }
+}
+
 /// Tokens of a seeded generator: the same seed, the same tokens. For tests and simulations; anyone who knows the seed
 /// can end a lease.
 #[derive(Debug, Clone)]
