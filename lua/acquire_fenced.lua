@@ -7,6 +7,25 @@
 --
 -- Replies {1, the number} when the lock is the caller's, {0, the last number given} when it is somebody else's.
 -- Sent again with the same token, it finds its own lock: that gets the time from now and keeps its number.
+--
+--!contract acquire_fenced
+--!key   lock   string bytes optional rw ttl=set
+--!key   fence  string int(0, 9007199254740991) optional rw ttl=kept
+--!argv  owner  token
+--!argv  ttl    int(1, 604800000) digits
+--!error arity, owner  "Expected two keys, owner token and TTL"
+--!error ttl.syntax    "TTL must be a positive bounded integer"
+--!error ttl.range     "Invalid TTL"
+--!error fence.type    WRONGTYPE
+--!error fence         "Fence is invalid or used up"
+--!error lock.type     WRONGTYPE
+--!reply [0, int(0, 9007199254740991)] | [1, int(0, 9007199254740991)]
+--!case lock == owner and pttl(lock) > 0      => [1, default(fence, 0)] ; pttl(lock) = ttl
+--!case exists(lock)                          => [0, default(fence, 0)]
+--!case default(fence, 0) == 9007199254740991 => error "Fence is invalid or used up"
+--!case else => [1, default(fence, 0) + 1] ; lock = owner, pttl(lock) = ttl, fence = default(fence, 0) + 1
+--!writes lock, fence when reply[1] == 1
+--!instructions 100
 
 local token, ttl = ARGV[1], ARGV[2]
 if #KEYS ~= 2 or #ARGV ~= 2 or token == "" then

@@ -7,6 +7,21 @@
 --
 -- Integers are canonical: decimal digits, no sign, no leading zero.
 -- Replies {1, the number} when the value was written, {0, the greatest number that has written} when not.
+--
+--!contract fenced_set
+--!key   value  any rw ttl=dropped
+--!key   seen   string int(0, 9007199254740991) optional rw ttl=dropped
+--!argv  fence  int(1, 9007199254740991)
+--!argv  text   bytes
+--!error arity      "Expected two keys, fence and value"
+--!error fence      "Fence must be a positive bounded integer"
+--!error seen.type  WRONGTYPE
+--!error seen       "Fence is invalid or used up"
+--!reply [0, int(0, 9007199254740991)] | [1, int(1, 9007199254740991)]
+--!case fence > default(seen, 0) => [1, fence] ; value = text, seen = fence
+--!case else                     => [0, default(seen, 0)]
+--!writes value, seen when reply[1] == 1
+--!instructions 80
 
 if #KEYS ~= 2 or #ARGV ~= 2 then
   return redis.error_reply("Expected two keys, fence and value")

@@ -74,9 +74,9 @@ const INT: Type = Type { kind: Kind::Int, optional: false };
 const BOOL: Type = Type { kind: Kind::Bool, optional: false };
 
 /// The names that are not free for keys and arguments.
-pub(super) const RESERVED: [&str; 17] = [
+pub(super) const RESERVED: [&str; 18] = [
     "arity", "reply", "else", "and", "or", "not", "nil", "now", "exists", "pttl", "len", "default", "del",
-    "change", "any", "status", "when",
+    "change", "any", "status", "error", "when",
 ];
 
 impl Expr {

@@ -265,7 +265,7 @@ impl Reader {
         parser.cursor.expect("=>")?;
         let promise = Promise::parse(&mut parser, 0)?;
         let mut effects = Vec::new();
-        if parser.cursor.takes(";") {
+        if !matches!(promise, Promise::Error(_)) && parser.cursor.takes(";") {
             effects.push(effect(&mut parser)?);
             while parser.cursor.takes(",") {
                 effects.push(effect(&mut parser)?);
@@ -504,7 +504,7 @@ fn effect(parser: &mut Parser<'_, '_>) -> Result<Effect, ContractError> {
     let key = needs(written_key(parser)?, false)?;
     parser.cursor.expect("=")?;
     let Key { name, kind, .. } = &contract.keys[key];
-    if !matches!(kind, KeyType::String(_)) {
+    if matches!(kind, KeyType::Other(_)) {
         return Err(at.error(format!("{name} is no string; write change {name}")));
     }
     Ok(Effect::Assign(key, parser.value()?.0))

@@ -2,9 +2,13 @@
 
 use super::facts::Facts;
 use super::grammar::Fault;
-use super::{Answer, Contract, KeyType, Place, Wrong};
+use super::shape::Promise;
+use super::{Answer, Case, Contract, KeyType, Place, Wrong};
 use crate::value::Value;
 use std::fmt;
+
+/// Cases are declared, and none applies.
+pub(super) struct NoCase;
 
 /// What a contract says of a call before it runs.
 #[derive(Clone, PartialEq, Eq)]
@@ -32,11 +36,29 @@ impl fmt::Debug for Verdict {
 impl Contract {
     pub(crate) fn judge(&self, facts: &Facts<'_>) -> Verdict {
         match self.rejections.iter().find(|one| one.wrongs.iter().any(|wrong| self.applies(*wrong, facts))) {
-            None => Verdict::Accepted,
+            None => self.judge_by_case(facts),
             Some(one) => match &one.answer {
                 Answer::Text(text) => Verdict::Refused(text.clone()),
                 Answer::Raised(code) => Verdict::Raised(code.clone()),
             },
+        }
+    }
+    /// A call that breaks no grammar may still be answered an error, where several things meet.
+    fn judge_by_case(&self, facts: &Facts<'_>) -> Verdict {
+        match self.case(facts) {
+            Ok(Some(Case { promise: Promise::Error(text), .. })) => Verdict::Refused(text.clone()),
+            _ => Verdict::Accepted,
+        }
+    }
+    /// The case that applies: the first whose condition holds. None when no case is declared.
+    pub(super) fn case(&self, facts: &Facts<'_>) -> Result<Option<&Case>, NoCase> {
+        if self.cases.is_empty() {
+            return Ok(None);
+        }
+        let applies = |case: &&Case| case.when.as_ref().is_none_or(|when| when.holds(facts, None));
+        match self.cases.iter().find(applies) {
+            Some(case) => Ok(Some(case)),
+            None => Err(NoCase),
         }
     }
     fn applies(&self, wrong: Wrong, facts: &Facts<'_>) -> bool {

@@ -136,6 +136,8 @@ fn join(items: &[impl std::fmt::Display], between: &str) -> String {
 /// The reply that a case promises.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Promise {
+    /// An error with this text; nothing changes.
+    Error(Vec<u8>),
     Any,
     Status(Vec<u8>),
     Value(Expr),
@@ -166,6 +168,9 @@ impl Promise {
             }
             return Ok(Promise::Array(items));
         }
+        if depth == 0 && parser.cursor.takes_word("error") {
+            return Ok(Promise::Error(parser.cursor.text("the text of the error in quotes")?));
+        }
         if parser.cursor.takes_word("any") {
             return Ok(Promise::Any);
         }
@@ -177,6 +182,8 @@ impl Promise {
     /// What it comes to in a call; None where integers overflow.
     pub(super) fn expected(&self, facts: &Facts<'_>) -> Option<Expected> {
         Some(match self {
+            // Found before a run, which is then none.
+            Promise::Error(_) => return None,
             Promise::Any => Expected::Any,
             Promise::Status(text) => Expected::Status(text.clone()),
             Promise::Array(items) => {

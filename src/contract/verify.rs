@@ -1,6 +1,7 @@
 //! After a run: whether the reply and the changes are what the contract promises.
 
 use super::facts::{Facts, Outcome};
+use super::judge::NoCase;
 use super::judge::Verdict;
 use super::{Case, Contract, Effect, Key, Ttl};
 use crate::reply::{Reply, ReplyRef};
@@ -76,7 +77,9 @@ impl Contract {
         self.frame(facts, view, outcome).or_else(|| self.shape(view)).or_else(|| {
             let case = match self.case(facts) {
                 Ok(case) => case?,
-                Err(problem) => return Some(problem),
+                Err(NoCase) => {
+                    return Some("no case applies to the call; add one, or --!case else".to_owned());
+                }
             };
             self.kept_case(case, facts, view, outcome)
         })
@@ -84,17 +87,6 @@ impl Contract {
     fn shape(&self, view: ReplyRef<'_>) -> Option<String> {
         let shape = self.reply.as_ref().filter(|shape| !shape.fits(view))?;
         Some(format!("replies are {shape}, the script replied {view:?}"))
-    }
-    /// The case that applies: the first whose condition holds. None when no case is declared.
-    fn case(&self, facts: &Facts<'_>) -> Result<Option<&Case>, String> {
-        if self.cases.is_empty() {
-            return Ok(None);
-        }
-        let applies = |case: &&Case| case.when.as_ref().is_none_or(|when| when.holds(facts, None));
-        match self.cases.iter().find(applies) {
-            Some(case) => Ok(Some(case)),
-            None => Err("no case applies to the call; add one, or --!case else".to_owned()),
-        }
     }
     fn kept_case(
         &self,
