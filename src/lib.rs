@@ -46,7 +46,9 @@ pub use command::TracedCall;
 pub use command::log::{LogLevel, LogLine};
 pub use commands::table as commands;
 pub use contract::{Contract, ContractError, Input, Inputs, Verdict};
-pub use engine::{Builder, Client, Engine, Invocation, Journal, Loss, Script, Snapshot, ToArg};
+pub use engine::{
+    Blocking, Builder, Client, Engine, Invocation, Journal, Loss, Pending, Script, Snapshot, ToArg,
+};
 pub use error::{Error, Failure};
 pub use reply::{FromReply, Reply, ReplyRef};
 pub use script::{Control, HostFunction, Limits};

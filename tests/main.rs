@@ -2,6 +2,7 @@
 
 mod allocations;
 mod api;
+mod blocking;
 mod boundaries;
 #[cfg(feature = "capi")]
 mod capi;

@@ -2,6 +2,7 @@
 //! Rows are described in `spec`, found through `table`; what a client has is in `session`; handlers are in `commands`.
 
 pub mod args;
+pub mod blocking;
 pub mod config;
 pub mod help;
 pub mod keys;
@@ -20,6 +21,7 @@ use crate::store::{Db, Edit, Entry, Event, Expiry, SessionId, Store};
 use crate::util::clock::Stopwatch;
 use crate::util::words::join_words;
 use crate::value::Value;
+use blocking::{Unblock, Wait};
 use config::Config;
 use libraries::Libraries;
 use scripts::Scripts;
@@ -48,6 +50,8 @@ pub enum Flow {
     Exec,
     /// Let this time pass on the engine's clock, then answer OK.
     Sleep(Duration),
+    /// Let the session wait for keys.
+    Wait(Box<Wait>),
 }
 
 /// What the Lua VM has to do. Positions in argv, so that nothing is copied.
@@ -157,6 +161,10 @@ pub struct State {
     pub log: log::Log,
     /// What scripts call, while somebody asks for it.
     pub trace: Option<Vec<TracedCall>>,
+    /// How many sessions wait.
+    pub blocked: usize,
+    /// Sessions whose waiting the running command has ended.
+    pub unblocked: Vec<(SessionId, Unblock)>,
     /// The running command has told its propagated form itself.
     rewritten: bool,
 }
@@ -175,6 +183,8 @@ impl State {
             table,
             log: log::Log::default(),
             trace: None,
+            blocked: 0,
+            unblocked: Vec::new(),
             rewritten: false,
         }
     }
@@ -191,6 +201,8 @@ impl State {
             table: self.table,
             log: log::Log::default(),
             trace: None,
+            blocked: 0,
+            unblocked: Vec::new(),
             rewritten: false,
         }
     }
@@ -276,6 +288,9 @@ impl Ctx<'_> {
         let session = self.state.sessions.get_mut(id);
         session.queue = None;
         session.closed = true;
+        if session.blocked.is_some() {
+            self.state.unblocked.push((id, Unblock::Closed));
+        }
     }
     /// The time of this unit in milliseconds.
     pub fn now_ms(&self) -> i64 {

@@ -1,6 +1,7 @@
 //! What the engine knows of a client: plain data, kept in a slab, so that commands about clients are ordinary handlers.
 
 use super::Argv;
+use super::blocking::Wait;
 use super::spec::Flags;
 use crate::reply::Resp;
 use crate::store::{Db, SessionId};
@@ -38,6 +39,10 @@ pub struct Session {
     pub replies: Replies,
     /// CLIENT NO-EVICT is on.
     pub no_evict: bool,
+    /// What it waits for, when it does.
+    pub blocked: Option<Box<Wait>>,
+    /// The key that was written, while its waiting command runs again.
+    pub woken_by: Option<Bytes>,
     /// Ended by QUIT or CLIENT KILL: it takes no further call.
     pub closed: bool,
 }

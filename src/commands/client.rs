@@ -1,6 +1,7 @@
 //! CLIENT and its subcommands: what a client asks about itself and about others. Tracking and pausing are absent and say so.
 
 use crate::command::args::{Args, int, is};
+use crate::command::blocking::Unblock;
 use crate::command::session::{Replies, Session};
 use crate::command::spec::*;
 use crate::command::{Argv, Ctx, Flow, help};
@@ -350,6 +351,7 @@ fn flags(cx: &Ctx<'_>, id: SessionId, session: &Session) -> String {
     let mut flags = String::new();
     for (set, flag) in [
         (session.queue.is_some() || session.running.is_some(), 'x'),
+        (session.blocked.is_some(), 'b'),
         (cx.state.store.watch_is_broken(id), 'd'),
         (session.no_evict, 'e'),
     ] {
@@ -468,18 +470,22 @@ fn client_kill(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow
     Ok(Flow::Done)
 }
 
-/// Nobody is ever found blocked.
-fn client_unblock(_: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
-    match argv {
-        [_, _, _] => {}
-        [_, _, _, reason] if is(reason, "timeout") || is(reason, "error") => {}
-        [_, _, _, _] => {
-            return Err(Failure::BAD_UNBLOCK_REASON);
-        }
+fn client_unblock(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
+    let reason = match argv {
+        [_, _, _] => Unblock::Timeout,
+        [_, _, _, reason] if is(reason, "timeout") => Unblock::Timeout,
+        [_, _, _, reason] if is(reason, "error") => Unblock::Error,
+        [_, _, _, _] => return Err(Failure::BAD_UNBLOCK_REASON),
         _ => return Err(Failure::wrong_subcommand("CLIENT", argv[1])),
-    }
-    int(argv[2])?;
-    out.int(0);
+    };
+    let client_id = int(argv[2])?;
+    let is_meant = |session: &Session| i64::try_from(session.client_id) == Ok(client_id);
+    let mut waiting = cx.state.sessions.iter().filter(|(_, session)| session.blocked.is_some());
+    let found = waiting.find(|(_, session)| is_meant(session)).map(|(id, _)| id);
+    // One that was unblocked in this unit already waits no more.
+    let found = found.filter(|id| !cx.state.unblocked.iter().any(|(other, _)| other == id));
+    cx.state.unblocked.extend(found.map(|id| (id, reason)));
+    out.int(found.is_some().into());
     Ok(Flow::Done)
 }
 

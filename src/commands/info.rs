@@ -2,6 +2,7 @@
 //! sockets) are absent; all values follow from the calls, the clock and the seed.
 
 use crate::command::args::is;
+use crate::command::session::Session;
 use crate::command::spec::*;
 use crate::command::{Argv, Ctx, Flow, REDIS_VERSION};
 use crate::error::Failure;
@@ -117,9 +118,12 @@ const REPLICATION_ID: u64 = 0x7265_706c_6964;
 fn clients(cx: &Ctx<'_>, fields: &mut Fields) {
     fields.add("connected_clients", cx.state.sessions.len());
     fields.add("cluster_connections", 0);
-    fields.add("blocked_clients", 0);
+    fields.add("blocked_clients", cx.state.blocked);
     fields.add("tracking_clients", 0);
-    fields.add("clients_in_timeout_table", 0);
+    let has_timeout =
+        |session: &Session| session.blocked.as_ref().is_some_and(|wait| wait.deadline_ms.is_some());
+    let timed = cx.state.sessions.iter().filter(|(_, session)| has_timeout(session)).count();
+    fields.add("clients_in_timeout_table", timed);
 }
 
 fn memory(cx: &Ctx<'_>, fields: &mut Fields) {

@@ -11,6 +11,7 @@ mod info;
 mod introspection;
 mod keys;
 mod lcs;
+mod list_moves;
 mod lists;
 mod object;
 mod scan;
@@ -44,6 +45,7 @@ pub fn table() -> &'static Table {
             introspection::SPECS,
             keys::SPECS,
             lcs::SPECS,
+            list_moves::SPECS,
             lists::SPECS,
             object::SPECS,
             scan::SPECS,

@@ -1,6 +1,6 @@
 //! Settings of a new engine.
 
-use super::Engine;
+use super::{Blocking, Engine};
 use crate::command::config::Config;
 use crate::error::Error;
 use crate::reply::Reply;
@@ -17,6 +17,7 @@ pub struct Builder {
     hasher_seed: u64,
     databases: Db,
     script_settings: Settings,
+    blocking: Blocking,
 }
 
 impl Default for Builder {
@@ -27,6 +28,7 @@ impl Default for Builder {
             hasher_seed: 0,
             databases: 16,
             script_settings: Settings::default(),
+            blocking: Blocking::default(),
         }
     }
 }
@@ -97,9 +99,25 @@ impl Builder {
         self.script_settings.functions.add(name, Arc::new(function));
         Ok(self)
     }
+    /// What becomes of a call that has to wait, as BLPOP on an empty list. Default: the thread waits on the system's clock,
+    /// and the call is refused on a manual one. [`Client::start`](super::Client::start) begins such a call in any case.
+    ///
+    /// ```
+    /// use moonkeep::{Blocking, Engine};
+    /// let engine = Engine::builder().blocking(Blocking::Advance).build();
+    /// let (before_ms, mut client) = (engine.now_ms()?, engine.client());
+    /// assert_eq!(client.query::<Option<(String, String)>, _>(["BLPOP", "queue", "5"])?, None);
+    /// assert_eq!(engine.now_ms()? - before_ms, 5001);
+    /// # Ok::<(), moonkeep::Error>(())
+    /// ```
+    #[must_use]
+    pub fn blocking(mut self, blocking: Blocking) -> Self {
+        self.blocking = blocking;
+        self
+    }
     /// Makes the engine.
     pub fn build(self) -> Engine {
         let store = Store::new(self.databases, self.hasher_seed, self.seed);
-        Engine::from_store(store, Config::default(), self.clock, self.script_settings)
+        Engine::from_store(store, Config::default(), self.clock, self.script_settings, self.blocking)
     }
 }

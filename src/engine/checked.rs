@@ -52,7 +52,7 @@ impl Client {
         let mut core = self.shared.lock()?;
         let id = self.id;
         let mut calls = Vec::new();
-        core.lossy(out, |core, out| core.checked_unit(id, call, &mut calls, out))?;
+        core.lossy(id, out, |core, out| core.checked_unit(id, call, &mut calls, out))?;
         Ok(calls)
     }
 }
@@ -85,6 +85,7 @@ impl Core {
         let outcome = Outcome { used: self.keys_of(calls), ..outcome };
         let breach = call.contract.breach(&facts, &verdict, out, &outcome);
         self.leave(id, out);
+        self.serve();
         breach.map_or(Ok(()), |breach| Err(Error::breach(breach)))
     }
     /// Runs the call, and notes what it did.

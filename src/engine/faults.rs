@@ -53,12 +53,13 @@ impl Core {
     /// A unit of work, unless the request is lost; its reply may be lost after.
     #[inline]
     pub(super) fn lossy_unit(&mut self, id: SessionId, argv: Argv<'_>, out: &mut Reply) -> Result<(), Error> {
-        self.lossy(out, |core, out| core.unit(id, argv, out))
+        self.lossy(id, out, |core, out| core.unit(id, argv, out))
     }
     /// Does the work, unless the request is lost; its reply may be lost after.
     #[inline]
     pub(super) fn lossy(
         &mut self,
+        id: SessionId,
         out: &mut Reply,
         work: impl FnOnce(&mut Core, &mut Reply) -> Result<(), Error>,
     ) -> Result<(), Error> {
@@ -66,7 +67,8 @@ impl Core {
             return Err(Error::connection_lost());
         }
         work(self, out)?;
-        if self.loss == Some(Loss::Replies) {
+        // The reply of a session that waits is lost when it comes.
+        if self.loss == Some(Loss::Replies) && !self.is_blocked(id) {
             out.clear();
             return Err(Error::connection_lost());
         }

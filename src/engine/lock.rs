@@ -5,10 +5,11 @@ use super::Core;
 use crate::error::Error;
 use crate::script::Control;
 use crate::store::SessionId;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::task::Waker;
 
 /// What clients and engines share.
 #[derive(Debug)]
@@ -19,6 +20,11 @@ pub(crate) struct Shared {
     /// Sessions whose client was dropped: closed when the lock is taken next.
     closing: Mutex<Vec<SessionId>>,
     has_closing: AtomicBool,
+    /// Threads wait here for replies that another one brings.
+    delivered: Condvar,
+    /// Those who await such replies, woken once the lock is free.
+    wakers: Mutex<Vec<Waker>>,
+    has_wakers: AtomicBool,
     pub(crate) script_control: Arc<Control>,
 }
 
@@ -37,6 +43,9 @@ impl Shared {
             poisoned: AtomicBool::new(false),
             closing: Mutex::new(Vec::new()),
             has_closing: AtomicBool::new(false),
+            delivered: Condvar::new(),
+            wakers: Mutex::new(Vec::new()),
+            has_wakers: AtomicBool::new(false),
         }
     }
     /// Enters the engine.
@@ -60,11 +69,17 @@ impl Shared {
         }
         let core = self.core.lock();
         self.owner.store(me, Ordering::Relaxed);
-        Ok(Guard { shared: self, core, was_panicking: std::thread::panicking() })
+        Ok(Guard { shared: self, core, was_panicking: std::thread::panicking(), _wakes: Wakes(self) })
     }
     /// The state is right again; whether it was poisoned.
     pub(crate) fn heal(&self) -> bool {
         self.poisoned.swap(false, Ordering::Relaxed)
+    }
+    #[cold]
+    fn wake(&self) {
+        self.has_wakers.store(false, Ordering::Relaxed);
+        let wakers = std::mem::take(&mut *self.wakers.lock());
+        wakers.into_iter().for_each(Waker::wake);
     }
     /// Queues a session for closing; never waits for the engine, so that a client may be dropped anywhere.
     pub(crate) fn close_later(&self, id: SessionId) {
@@ -79,6 +94,20 @@ pub(crate) struct Guard<'a> {
     core: MutexGuard<'a, Core>,
     /// Entered while the thread unwinds already: that panic is not ours.
     was_panicking: bool,
+    /// Dropped last, when the lock is free.
+    _wakes: Wakes<'a>,
+}
+
+/// Wakes those whose replies have come.
+struct Wakes<'a>(&'a Shared);
+
+impl Drop for Wakes<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.0.has_wakers.load(Ordering::Relaxed) {
+            self.0.wake();
+        }
+    }
 }
 
 impl Guard<'_> {
@@ -87,8 +116,40 @@ impl Guard<'_> {
         self.shared.has_closing.store(false, Ordering::Release);
         let ids = std::mem::take(&mut *self.shared.closing.lock());
         for id in ids {
+            self.core.forget_wait(id);
             self.core.state.store.unwatch(id);
             self.core.state.sessions.close(id);
+        }
+    }
+    /// Lets the lock go until something is delivered, or the waiting of this session is over by the system's clock.
+    #[cold]
+    pub(super) fn wait_for_delivery(&mut self, id: SessionId) -> Result<(), Error> {
+        self.hand_over();
+        let limit = if self.core.clock.is_manual() { None } else { self.core.wait_left(id) };
+        self.shared.owner.store(0, Ordering::Relaxed);
+        match limit {
+            Some(limit) => drop(self.shared.delivered.wait_for(&mut self.core, limit)),
+            None => self.shared.delivered.wait(&mut self.core),
+        }
+        self.shared.owner.store(thread_number(), Ordering::Relaxed);
+        if self.shared.poisoned.load(Ordering::Relaxed) {
+            return Err(Error::poisoned());
+        }
+        if limit.is_some() {
+            self.core.settle();
+        }
+        Ok(())
+    }
+    /// Tells threads of what was delivered, and keeps those who are to be woken once the lock is free.
+    #[cold]
+    fn hand_over(&mut self) {
+        let deliveries = &mut self.core.deliveries;
+        if std::mem::take(&mut deliveries.is_fresh) {
+            self.shared.delivered.notify_all();
+        }
+        if !deliveries.wakers.is_empty() {
+            self.shared.wakers.lock().append(&mut deliveries.wakers);
+            self.shared.has_wakers.store(true, Ordering::Relaxed);
         }
     }
 }
@@ -109,6 +170,9 @@ impl DerefMut for Guard<'_> {
 impl Drop for Guard<'_> {
     #[inline]
     fn drop(&mut self) {
+        if self.core.deliveries.is_fresh {
+            self.hand_over();
+        }
         if !self.was_panicking && std::thread::panicking() {
             self.shared.poisoned.store(true, Ordering::Relaxed);
         }

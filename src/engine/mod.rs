@@ -1,6 +1,7 @@
 //! The engine: one lock around all state, and the unit of work that a client submits under it.
 //! `client` is what callers hold, `exec` runs transactions, `builder` makes engines. Commands are in `commands`.
 
+mod blocking;
 mod builder;
 mod busy;
 mod checked;
@@ -9,13 +10,16 @@ mod exec;
 mod faults;
 mod journal;
 mod lock;
+mod pending;
 mod script;
 mod state;
 
+pub use blocking::Blocking;
 pub use builder::Builder;
 pub use client::Client;
 pub use faults::Loss;
 pub use journal::Journal;
+pub use pending::Pending;
 pub use script::{Invocation, Script, ToArg};
 pub use state::Snapshot;
 
@@ -46,6 +50,9 @@ pub(crate) struct Core {
     pub(crate) vm: Option<Box<Vm>>,
     pub(crate) clock: Clock,
     pub(crate) loss: Option<Loss>,
+    /// What becomes of calls that have to wait.
+    pub(crate) blocking: Blocking,
+    deliveries: blocking::Deliveries,
     pub(crate) script_settings: Settings,
     /// Shared with the lock, so that others can stop a script while it holds the lock.
     pub(crate) script_control: Arc<Control>,
@@ -137,6 +144,7 @@ impl Engine {
     pub fn reset(&self) -> Result<(), Error> {
         let mut core = self.shared.lock()?;
         core.state.store.clear();
+        core.serve();
         Ok(())
     }
     /// What another thread may see and do while a script runs: see [`Control`]. Never waits for the engine.
@@ -151,13 +159,18 @@ impl Core {
         self.enter(id)?;
         self.run(id, Origin::Client, argv, out);
         self.leave(id, out);
+        self.serve();
         Ok(())
     }
     /// Begins a unit of a session.
     #[inline]
     fn enter(&mut self, id: SessionId) -> Result<(), Error> {
-        if self.state.sessions.get(id).closed {
+        let session = self.state.sessions.get(id);
+        if session.closed {
             return Err(Error::closed());
+        }
+        if session.blocked.is_some() {
+            return Err(Error::usage("the session waits for the reply of an earlier call"));
         }
         self.state.store.begin_unit(self.clock.now_us());
         if !self.clock.is_manual() {
@@ -186,6 +199,10 @@ impl Core {
             Flow::Done => Ok(()),
             Flow::Vm(call) => self.script(id, origin, &call, argv, out),
             Flow::Exec => self.exec(id, out),
+            Flow::Wait(wait) => {
+                self.block(id, wait);
+                Ok(())
+            }
             Flow::Sleep(time) => {
                 self.clock.sleep(time);
                 out.ok();
@@ -223,6 +240,8 @@ impl Core {
         self.state.store.begin_unit(self.clock.now_us());
         self.state.store.expire_due(usize::MAX);
         self.state.store.finish_unit();
+        self.serve();
+        self.end_overdue_waits();
     }
 }
 
@@ -241,9 +260,10 @@ impl Engine {
         config: crate::command::config::Config,
         clock: Clock,
         script_settings: Settings,
+        blocking: Blocking,
     ) -> Self {
         let mut state = State::new(store, config, crate::commands::table());
         state.started_at_ms = clock.now_ms();
-        Engine::from_parts(state, clock, script_settings)
+        Engine::from_parts(state, clock, script_settings, blocking)
     }
 }

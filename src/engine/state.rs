@@ -1,6 +1,7 @@
 //! The state of an engine as a value: to keep it, to go back to it, to go on from it twice, to compare it.
 //! All share keys and values with the engine until one side writes. What differs is found in `store::diff`.
 
+use super::blocking::{Blocking, Deliveries};
 use super::lock::Shared;
 use super::{Core, Engine};
 use crate::command::State;
@@ -25,6 +26,7 @@ struct Kept {
     /// Stands at the time of the snapshot when the engine's clock is manual.
     clock: Clock,
     script_settings: Settings,
+    blocking: Blocking,
 }
 
 impl Snapshot {
@@ -59,8 +61,8 @@ impl Snapshot {
     }
     /// A new engine that goes on from here: see [`Engine::fork`].
     pub fn fork(&self) -> Engine {
-        let Kept { state, clock, script_settings } = &*self.kept;
-        Engine::from_parts(state.detached(), clock.standing(), script_settings.clone())
+        let Kept { state, clock, script_settings, blocking } = &*self.kept;
+        Engine::from_parts(state.detached(), clock.standing(), script_settings.clone(), *blocking)
     }
 }
 
@@ -75,6 +77,7 @@ impl Engine {
             state: core.state.detached(),
             clock: core.clock.standing(),
             script_settings: core.script_settings.clone(),
+            blocking: core.blocking,
         };
         Ok(Snapshot { kept: Arc::new(kept) })
     }
@@ -92,6 +95,7 @@ impl Engine {
         }
         core.state.adopt(state);
         core.clock.set_as(clock);
+        core.look_again();
         if self.shared.heal() {
             core.vm = None;
         }
@@ -108,7 +112,8 @@ impl Engine {
     /// As [`snapshot`](Self::snapshot).
     pub fn fork(&self) -> Result<Engine, Error> {
         let core = self.now()?;
-        Ok(Engine::from_parts(core.state.detached(), core.clock.standing(), core.script_settings.clone()))
+        let settings = core.script_settings.clone();
+        Ok(Engine::from_parts(core.state.detached(), core.clock.standing(), settings, core.blocking))
     }
     /// 64 bits that tell what the databases hold (keys, values, expiry; not keys whose time is over, and not how
     /// anything is represented) and which libraries of functions there are. Engines that hold the same have the same hash, whatever their seeds. After a small
@@ -126,9 +131,22 @@ impl Engine {
         core.state.store.begin_unit(now_us);
         Ok(core)
     }
-    pub(super) fn from_parts(state: State, clock: Clock, script_settings: Settings) -> Self {
-        let core =
-            Core { state, vm: None, clock, loss: None, script_settings, script_control: Arc::default() };
+    pub(super) fn from_parts(
+        state: State,
+        clock: Clock,
+        script_settings: Settings,
+        blocking: Blocking,
+    ) -> Self {
+        let core = Core {
+            state,
+            vm: None,
+            clock,
+            loss: None,
+            blocking,
+            deliveries: Deliveries::default(),
+            script_settings,
+            script_control: Arc::default(),
+        };
         Engine { shared: Arc::new(Shared::new(core)) }
     }
 }

@@ -29,6 +29,10 @@ texts! {
     LCS_NO_MEMORY = "ERR Insufficient memory, failed allocating transient memory for LCS";
     /// LSET of an item that is not there.
     INDEX_OUT_OF_RANGE = "ERR index out of range";
+    /// LMPOP and the like without keys.
+    NUMKEYS_NOT_POSITIVE = "ERR numkeys should be greater than 0";
+    /// LMPOP and the like that take nothing.
+    COUNT_NOT_POSITIVE = "ERR count should be greater than 0";
     /// LPOS with a rank of zero.
     RANK_IS_ZERO = "ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... or use negative to start from the end of the list";
     /// LPOS with a count below zero.

@@ -19,6 +19,16 @@ texts! {
     BAD_KILL_ID = "ERR client-id should be greater than 0";
     /// CLIENT KILL with an address that nobody has.
     NO_SUCH_CLIENT = "ERR No such client";
+    /// What a client reads that CLIENT UNBLOCK has unblocked with ERROR.
+    UNBLOCKED = "UNBLOCKED client unblocked via CLIENT UNBLOCK";
+    /// What a reader of a consumer group reads whose stream is gone.
+    STREAM_GONE = "UNBLOCKED the stream key no longer exists";
+    /// A timeout in seconds that is no float.
+    TIMEOUT_NOT_FLOAT = "ERR timeout is not a float or out of range";
+    /// A timeout in milliseconds that is no integer.
+    TIMEOUT_NOT_INTEGER = "ERR timeout is not an integer or out of range";
+    /// A timeout below zero.
+    TIMEOUT_NEGATIVE = "ERR timeout is negative";
     /// CLIENT UNBLOCK with another reason.
     BAD_UNBLOCK_REASON = "ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR";
     /// CLIENT TRACKING ON, which moonkeep does not have.

@@ -8,10 +8,12 @@ mod event;
 mod expire;
 mod journal;
 mod keyspace;
+mod observers;
 mod slots;
 mod snapshot;
 #[cfg(test)]
 mod tests;
+mod waiters;
 mod watch;
 
 pub use diff::{Change, Held};
@@ -28,7 +30,7 @@ use crate::util::rng::Rng;
 use crate::value::Value;
 use journal::Journal;
 use keyspace::Keyspace;
-use watch::Watches;
+use observers::Observers;
 
 /// The number of a database.
 pub type Db = u32;
@@ -67,7 +69,7 @@ pub struct Store {
     dirty: u64,
     /// The databases from which the unit that runs removed keys.
     removed_from: Vec<Db>,
-    watches: Watches,
+    observers: Observers,
     journal: Option<Journal>,
     /// Where the writes of the running script go.
     pub targets: Targets,
@@ -91,7 +93,7 @@ impl Store {
             now_s: 0,
             dirty: 0,
             removed_from: Vec::new(),
-            watches: Watches::default(),
+            observers: Observers::default(),
             journal: None,
             targets: Targets::All,
             seed: rng_seed,
@@ -321,9 +323,9 @@ impl Store {
         let mut fresh = Keyspace::new(self.hasher.clone());
         fresh.follow(self.keyspace(db).scan_state());
         let old = std::mem::replace(self.keyspace_mut(db), fresh);
-        if !self.watches.is_empty() {
-            self.watches.mark_db(db, |key, was_expired| !was_expired && old.find(key).is_some());
-            old.iter().for_each(|entry| self.watches.note(db, entry.key()));
+        if !self.observers.is_empty() {
+            let keys = old.iter().map(Entry::key);
+            self.observers.mark_db(db, keys, |key, was_expired| !was_expired && old.find(key).is_some());
         }
         self.dirty += old.len() as u64;
         old.len()
@@ -337,17 +339,14 @@ impl Store {
     /// Exchanges two databases under the sessions that use them.
     pub fn swap(&mut self, a: Db, b: Db) {
         let (one, two) = (a as usize, b as usize);
-        if !self.watches.is_empty() {
-            let Store { dbs, watches, now_ms, .. } = self;
+        if !self.observers.is_empty() {
+            let Store { dbs, observers, now_ms, .. } = self;
             let there = |keyspace: &Keyspace, key: &[u8]| keyspace.find_live(key, *now_ms).is_some();
             for (db, own, other) in [(a, one, two), (b, two, one)] {
-                watches.mark_db(db, |key, was_expired| {
+                observers.mark_db(db, dbs[own].iter().map(Entry::key), |key, was_expired| {
                     there(&dbs[other], key) || (!was_expired && dbs[own].find(key).is_some())
                 });
             }
-        }
-        for (db, keyspace) in [(a, one), (b, two)] {
-            self.dbs[keyspace].iter().for_each(|entry| self.watches.note(db, entry.key()));
         }
         let states = (self.dbs[one].scan_state(), self.dbs[two].scan_state());
         self.dbs.swap(one, two);
@@ -359,26 +358,26 @@ impl Store {
     #[inline]
     pub(crate) fn touch(&mut self, db: Db, key: &[u8], _event: Event) {
         self.dirty += 1;
-        if !self.watches.is_empty() {
-            self.watches.mark(db, key);
+        if !self.observers.is_empty() {
+            self.observers.mark(db, key);
         }
     }
     /// `touch` for the key in a slot.
     fn touch_slot(&mut self, db: Db, slot: u32, _event: Event) {
         self.dirty += 1;
-        let Store { dbs, watches, .. } = self;
-        if !watches.is_empty()
+        let Store { dbs, observers, .. } = self;
+        if !observers.is_empty()
             && let Some(entry) = dbs[db as usize].get(slot)
         {
-            watches.mark(db, entry.key());
+            observers.mark(db, entry.key());
         }
     }
     /// `touch_slot` without marking those who watch the key.
     fn touch_unwatched(&mut self, db: Db, slot: u32, event: Event) {
         self.dirty += 1;
-        let Store { dbs, watches, .. } = self;
+        let Store { dbs, observers, .. } = self;
         if let Some(entry) = dbs[db as usize].get(slot) {
-            watches.note(db, entry.key());
+            observers.mark_unwatched(db, entry.key());
         }
         self.notify_slot(db, slot, event);
     }
@@ -398,8 +397,8 @@ impl Store {
         let Some(entry) = self.drop_slot(db, slot) else { return };
         self.stats.expired += 1;
         self.propagate(db, &[b"DEL", &entry.key]);
-        if !self.watches.is_empty() {
-            self.watches.mark_expired(db, &entry.key);
+        if !self.observers.is_empty() {
+            self.observers.mark_expired(db, &entry.key);
         }
     }
     /// Removes a key whose time is over; false when there is no such key.
@@ -439,33 +438,59 @@ impl Store {
         let keyspace = self.keyspace(db);
         let entry = keyspace.find(key).and_then(|slot| keyspace.get(slot));
         let was_expired = entry.is_some_and(|entry| entry.is_expired(self.now_ms));
-        self.watches.add(session, db, key, was_expired);
+        self.observers.watches.add(session, db, key, was_expired);
     }
     /// Forgets all keys that a session watches.
     pub fn unwatch(&mut self, session: SessionId) {
-        self.watches.forget(session);
+        self.observers.watches.forget(session);
     }
     /// How many keys a session watches.
     pub fn watch_count(&self, session: SessionId) -> usize {
-        self.watches.count(session)
+        self.observers.watches.count(session)
     }
     /// True when EXEC of the session must not run: a watched key changed, or its time is over since.
     pub fn watch_is_broken(&self, session: SessionId) -> bool {
-        self.watches.is_dirty(session)
-            || self.watches.of(session).any(|(db, key, was_expired)| {
+        self.observers.watches.is_dirty(session)
+            || self.observers.watches.of(session).any(|(db, key, was_expired)| {
                 let keyspace = self.keyspace(db);
                 let entry = keyspace.find(key).and_then(|slot| keyspace.get(slot));
                 !was_expired && entry.is_some_and(|entry| entry.is_expired(self.now_ms))
             })
     }
 
+    // ---- waiting
+
+    /// The session waits for the key from now on, behind those that do already.
+    pub(crate) fn wait_for(&mut self, session: SessionId, db: Db, key: &[u8]) {
+        self.observers.waiters.add(session, db, key);
+    }
+    /// The session does not wait for the key any more.
+    pub(crate) fn stop_waiting(&mut self, session: SessionId, db: Db, key: &[u8]) {
+        self.observers.waiters.forget(session, db, key);
+    }
+    /// The sessions that wait for a key, the first one first.
+    pub(crate) fn waiting_for(&self, db: Db, key: &[u8]) -> Vec<SessionId> {
+        self.observers.waiters.of(db, key)
+    }
+    /// The keys that somebody waits for and that were written since the last call, in the order of their first write.
+    #[inline]
+    pub(crate) fn take_ready(&mut self) -> Vec<(Db, Bytes)> {
+        if self.observers.waiters.is_empty() { Vec::new() } else { self.observers.waiters.take_ready() }
+    }
+    /// What kind of value a key holds now; changes nothing at all.
+    pub(crate) fn type_name(&self, db: Db, key: &[u8]) -> Option<&'static str> {
+        self.keyspace(db).find_live(key, self.now_ms).map(|entry| entry.value.type_name())
+    }
+
+    // ---- records
+
     /// Records each key that is written from now on.
     pub(crate) fn record_writes(&mut self) {
-        self.watches.record();
+        self.observers.record();
     }
     /// Ends the record of [`record_writes`](Self::record_writes), and gives it: each write once.
     pub(crate) fn take_writes(&mut self) -> Vec<(Db, Bytes)> {
-        self.watches.take_record()
+        self.observers.take_record()
     }
 
     // ---- journal

@@ -2,8 +2,8 @@
 //! Comparing two stores is in `diff`; snapshots and forks of whole engines are in `engine::state`.
 
 use super::keyspace::Keyspace;
-use super::watch::Watches;
-use super::{Db, Store};
+use super::observers::Observers;
+use super::{Db, Entry, Store};
 use crate::util::hasher::Set;
 use crate::value::digest::Digest;
 
@@ -19,7 +19,7 @@ impl Store {
             now_s: self.now_s,
             dirty: self.dirty,
             removed_from: Vec::new(),
-            watches: Watches::default(),
+            observers: Observers::default(),
             journal: None,
             targets: self.targets,
             seed: self.seed,
@@ -36,13 +36,13 @@ impl Store {
         let mut other = other.detached();
         for (db, own) in (0..).zip(&self.dbs) {
             let new = &other.dbs[db as usize];
-            if !self.watches.is_empty() {
-                self.watches.mark_db(db, |key, was_expired| {
+            if !self.observers.is_empty() {
+                self.observers.mark_db(db, own.iter().map(Entry::key), |key, was_expired| {
                     new.find_live(key, other.now_ms).is_some() || (!was_expired && own.find(key).is_some())
                 });
             }
         }
-        other.watches = std::mem::take(&mut self.watches);
+        other.observers = std::mem::take(&mut self.observers);
         other.journal = self.journal.take();
         if let Some(journal) = &mut other.journal {
             journal.abandon_unit();

@@ -1,5 +1,4 @@
-//! WATCH: which sessions look at which keys, and which of them have seen a change. A recorder of all changes, for
-//! scripts that are held to a contract, hangs on the same calls, so that the common case costs one look.
+//! WATCH: which sessions look at which keys, and which of them have seen a change.
 
 use super::Db;
 use crate::util::bytes::Bytes;
@@ -12,8 +11,6 @@ pub type SessionId = u32;
 pub(super) struct Watches {
     by_key: Map<(Db, Bytes), Vec<SessionId>>,
     by_session: Map<SessionId, Watched>,
-    /// The keys that changed since the recorder was set up, if it is.
-    recorded: Option<Vec<(Db, Bytes)>>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -33,21 +30,7 @@ struct WatchedKey {
 impl Watches {
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        self.by_key.is_empty() && self.recorded.is_none()
-    }
-    /// Records each change of a key from now on.
-    pub(super) fn record(&mut self) {
-        self.recorded = Some(Vec::new());
-    }
-    /// A change of a key that those who watch it are not told of.
-    pub(super) fn note(&mut self, db: Db, key: &[u8]) {
-        if let Some(recorded) = &mut self.recorded {
-            recorded.push((db, Bytes::from(key)));
-        }
-    }
-    /// Ends the record and gives it.
-    pub(super) fn take_record(&mut self) -> Vec<(Db, Bytes)> {
-        self.recorded.take().unwrap_or_default()
+        self.by_key.is_empty()
     }
     pub(super) fn add(&mut self, session: SessionId, db: Db, key: &[u8], was_expired: bool) {
         let watched = self.by_session.entry(session).or_default();
@@ -75,10 +58,7 @@ impl Watches {
     }
     /// Marks everybody who watches the key.
     pub(super) fn mark(&mut self, db: Db, key: &[u8]) {
-        let Watches { by_key, by_session, recorded } = self;
-        if let Some(recorded) = recorded {
-            recorded.push((db, Bytes::from(key)));
-        }
+        let Watches { by_key, by_session } = self;
         let Some(sessions) = by_key.get(&(db, Bytes::from(key))) else { return };
         for session in sessions {
             if let Some(watched) = by_session.get_mut(session) {
@@ -88,7 +68,7 @@ impl Watches {
     }
     /// The key went because its time was over: a change only for those who saw it alive.
     pub(super) fn mark_expired(&mut self, db: Db, key: &[u8]) {
-        let Watches { by_key, by_session, .. } = self;
+        let Watches { by_key, by_session } = self;
         let Some(sessions) = by_key.get(&(db, Bytes::from(key))) else { return };
         for session in sessions {
             let Some(watched) = by_session.get_mut(session) else { continue };

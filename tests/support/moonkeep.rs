@@ -22,6 +22,9 @@ pub(crate) struct Moonkeep {
 struct Connection {
     client: Client,
     replies: VecDeque<Wire>,
+    /// Its last command waits; what is sent meanwhile runs after it.
+    waits: bool,
+    unread: VecDeque<Vec<Vec<u8>>>,
 }
 
 impl Default for Moonkeep {
@@ -44,22 +47,25 @@ impl Moonkeep {
 
     fn connection(&mut self, name: &str) -> &mut Connection {
         let engine = &self.engine;
-        self.connections
-            .entry(name.into())
-            .or_insert_with(|| Connection { client: engine.client(), replies: VecDeque::new() })
+        self.connections.entry(name.into()).or_insert_with(|| Connection::new(engine.client()))
+    }
+
+    /// Fetches what commands that waited were answered meanwhile.
+    fn pump(&mut self) {
+        while self.connections.values_mut().any(Connection::pump) {}
     }
 }
 
 impl Target for Moonkeep {
     fn send(&mut self, connection: &str, argv: &[Vec<u8>]) {
         let connection = self.connection(connection);
-        match catch_unwind(AssertUnwindSafe(|| replies(&mut connection.client, argv))) {
-            Ok(replies) => connection.replies.extend(replies),
-            Err(panic) => connection.replies.push_back(Wire::Error(panic_text(&*panic).into_bytes())),
-        }
+        connection.unread.push_back(argv.to_vec());
+        connection.pump();
+        self.pump();
     }
 
     fn receive(&mut self, connection: &str) -> Wire {
+        self.pump();
         self.connection(connection).replies.pop_front().unwrap_or(Wire::Timeout)
     }
 
@@ -80,14 +86,49 @@ impl Target for Moonkeep {
     }
 }
 
+impl Connection {
+    fn new(client: Client) -> Self {
+        Connection { client, replies: VecDeque::new(), waits: false, unread: VecDeque::new() }
+    }
+
+    /// Fetches a reply that has come, and runs what was sent behind it; whether anything happened.
+    fn pump(&mut self) -> bool {
+        let mut reply = Reply::new();
+        let run = if self.waits {
+            self.client.finish_call(None, &mut reply)
+        } else if let Some(argv) = self.unread.pop_front() {
+            match catch_unwind(AssertUnwindSafe(|| self.client.begin_call(&argv, &mut reply))) {
+                Ok(run) => run,
+                Err(panic) => {
+                    self.replies.push_back(Wire::Error(panic_text(&*panic).into_bytes()));
+                    return true;
+                }
+            }
+        } else {
+            return false;
+        };
+        let waited = std::mem::replace(&mut self.waits, matches!(run, Ok(false)));
+        match run {
+            Ok(false) => return !waited,
+            Ok(true) => self.replies.extend(wires(&self.client, &reply)),
+            Err(error) => self.replies.push_back(Wire::Error(format!("(no reply) {error}").into_bytes())),
+        }
+        true
+    }
+}
+
 /// Runs one command and reads back what goes over the wire, checking that it is well formed.
 pub(super) fn replies(client: &mut Client, argv: &[Vec<u8>]) -> Vec<Wire> {
     let mut reply = Reply::new();
     if let Err(error) = client.call_into(argv, &mut reply) {
         return vec![Wire::Error(format!("(no reply) {error}").into_bytes())];
     }
+    wires(client, &reply)
+}
+
+fn wires(client: &Client, reply: &Reply) -> Vec<Wire> {
     let mut bytes = Vec::new();
-    encode(&reply, client.protocol().expect("the engine is not poisoned"), &mut bytes);
+    encode(reply, client.protocol().expect("the engine is not poisoned"), &mut bytes);
     let mut rest = bytes.as_slice();
     let mut replies = Vec::new();
     while !rest.fill_buf().unwrap_or_default().is_empty() {

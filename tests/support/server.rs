@@ -150,6 +150,10 @@ impl Server {
 impl Target for Server {
     fn send(&mut self, connection: &str, argv: &[Vec<u8>]) {
         self.connection(connection).send(argv);
+        if !self.connection(connection).patient {
+            // What another connection sends next must not overtake it.
+            self.control(&["PING"]);
+        }
     }
 
     fn receive(&mut self, connection: &str) -> Wire {
@@ -158,6 +162,8 @@ impl Target for Server {
 
     fn advance(&mut self, ms: i64) {
         self.set_clock(self.now_ms + ms);
+        // The server looks for timeouts of blocked clients before it answers.
+        self.control(&["PING"]);
         self.sweep();
     }
 

@@ -1,0 +1,177 @@
+//! Sessions that wait: how they are blocked, served in the order in which they began to wait, and let go when their
+//! time is over. Nothing here stops a thread; what a caller does meanwhile is in `pending`.
+
+use super::{Core, Loss};
+use crate::command::Origin;
+use crate::command::blocking::{Unblock, Wait, WaitOn};
+use crate::error::{Error, Failure};
+use crate::reply::Reply;
+use crate::store::{Db, SessionId};
+use crate::util::hasher::Map;
+use std::task::Waker;
+
+/// What becomes of a [`Client::call`](super::Client::call) that has to wait, as BLPOP on an empty list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Blocking {
+    /// On the system's clock the thread waits; on a manual one the call is refused: for the thread that would wait is
+    /// most often the one that moves the clock.
+    #[default]
+    ByClock,
+    /// The thread waits until another one serves it or moves the clock.
+    Wait,
+    /// The call is refused with an error for which [`Error::is_would_block`] holds.
+    Refuse,
+    /// A manual clock moves on to the end of the timeout. A call without timeout is refused.
+    Advance,
+}
+
+/// Replies for sessions that had to wait, and who asks for them.
+#[derive(Debug, Default)]
+pub(super) struct Deliveries {
+    replies: Map<SessionId, Result<Reply, Error>>,
+    askers: Map<SessionId, Waker>,
+    /// Those to be woken once the lock is free.
+    pub(super) wakers: Vec<Waker>,
+    /// Something was delivered that a thread may wait for.
+    pub(super) is_fresh: bool,
+}
+
+impl Deliveries {
+    fn deliver(&mut self, id: SessionId, reply: Result<Reply, Error>) {
+        self.replies.insert(id, reply);
+        self.wakers.extend(self.askers.remove(&id));
+        self.is_fresh = true;
+    }
+    pub(super) fn take(&mut self, id: SessionId) -> Option<Result<Reply, Error>> {
+        self.replies.remove(&id)
+    }
+    /// Somebody wants to be told of the delivery.
+    pub(super) fn ask(&mut self, id: SessionId, waker: &Waker) {
+        self.askers.insert(id, waker.clone());
+    }
+    fn forget(&mut self, id: SessionId) {
+        self.replies.remove(&id);
+        self.askers.remove(&id);
+    }
+}
+
+impl Core {
+    /// Whether the session waits.
+    #[inline]
+    pub(super) fn is_blocked(&self, id: SessionId) -> bool {
+        self.state.sessions.get(id).blocked.is_some()
+    }
+    /// A command has found nothing: its session waits, unless it did already.
+    pub(super) fn block(&mut self, id: SessionId, wait: Box<Wait>) {
+        let session = self.state.sessions.get_mut(id);
+        if session.woken_by.is_none() {
+            let db = session.db;
+            wait.keys.iter().for_each(|key| self.state.store.wait_for(id, db, key));
+            self.state.blocked += 1;
+        }
+        self.state.sessions.get_mut(id).blocked = Some(wait);
+    }
+    /// The session does not wait any more.
+    pub(super) fn unblock(&mut self, id: SessionId) -> Option<Box<Wait>> {
+        let session = self.state.sessions.get_mut(id);
+        let db = session.db;
+        let wait = session.blocked.take()?;
+        self.release(id, db, &wait);
+        Some(wait)
+    }
+    fn release(&mut self, id: SessionId, db: Db, wait: &Wait) {
+        wait.keys.iter().for_each(|key| self.state.store.stop_waiting(id, db, key));
+        self.state.blocked = self.state.blocked.saturating_sub(1);
+    }
+    /// A session is closed, or its caller waits no more: what it waited for is forgotten.
+    pub(super) fn forget_wait(&mut self, id: SessionId) {
+        self.unblock(id);
+        self.deliveries.forget(id);
+    }
+    /// The end of a unit: serves those who wait for keys that it wrote, each in a unit of its own, until nothing more
+    /// is ready.
+    #[inline]
+    pub(super) fn serve(&mut self) {
+        while self.state.blocked > 0 {
+            let ready = self.state.store.take_ready();
+            if ready.is_empty() && self.state.unblocked.is_empty() {
+                break;
+            }
+            for (id, reason) in std::mem::take(&mut self.state.unblocked) {
+                self.end_wait(id, reason);
+            }
+            for (db, key) in ready {
+                self.serve_key(db, &key);
+            }
+        }
+    }
+    fn serve_key(&mut self, db: Db, key: &[u8]) {
+        for id in self.state.store.waiting_for(db, key) {
+            let type_name = self.state.store.type_name(db, key);
+            let Some(wait) = &self.state.sessions.get(id).blocked else { continue };
+            if wait.on == WaitOn::Group && type_name != Some("stream") {
+                self.end_wait(id, Unblock::StreamGone);
+            } else if wait.on.serves(type_name) {
+                self.run_again(id, db, key);
+            }
+        }
+    }
+    /// Runs the command of a waiting session again, on the key that was written.
+    fn run_again(&mut self, id: SessionId, db: Db, key: &[u8]) {
+        let session = self.state.sessions.get_mut(id);
+        let Some(wait) = session.blocked.take() else { return };
+        session.woken_by = Some(key.into());
+        let argv: Vec<&[u8]> = wait.argv.iter().map(|word| &**word).collect();
+        let mut reply = Reply::new();
+        self.run(id, Origin::Client, &argv, &mut reply);
+        self.state.store.finish_unit();
+        let session = self.state.sessions.get_mut(id);
+        session.woken_by = None;
+        if session.blocked.take().is_some() {
+            session.blocked = Some(wait);
+            return;
+        }
+        self.release(id, db, &wait);
+        self.deliver(id, Ok(reply));
+    }
+    /// Ends the waiting of a session without a key.
+    pub(super) fn end_wait(&mut self, id: SessionId, reason: Unblock) {
+        if self.unblock(id).is_none() {
+            return;
+        }
+        let mut reply = Reply::new();
+        match reason {
+            Unblock::Timeout => reply.nil_array(),
+            Unblock::Error => reply.error(&Failure::UNBLOCKED),
+            Unblock::StreamGone => reply.error(&Failure::STREAM_GONE),
+            Unblock::Closed => return self.deliver(id, Err(Error::closed())),
+        }
+        self.deliver(id, Ok(reply));
+    }
+    fn deliver(&mut self, id: SessionId, reply: Result<Reply, Error>) {
+        let is_lost = self.loss == Some(Loss::Replies);
+        self.deliveries.deliver(id, if is_lost { Err(Error::connection_lost()) } else { reply });
+    }
+    /// All of the state is another one: serves who can be served, ends what is over.
+    pub(super) fn look_again(&mut self) {
+        self.state.store.begin_unit(self.clock.now_us());
+        self.serve();
+        self.end_overdue_waits();
+    }
+    /// Ends the waiting of those whose time is over, the earliest first.
+    pub(super) fn end_overdue_waits(&mut self) {
+        if self.state.blocked == 0 {
+            return;
+        }
+        let now_ms = self.state.store.now_ms();
+        let sessions = self.state.sessions.iter();
+        let overdue = sessions.filter_map(|(id, session)| {
+            let deadline_ms = session.blocked.as_ref()?.deadline_ms?;
+            (deadline_ms < now_ms).then_some((deadline_ms, session.client_id, id))
+        });
+        let mut overdue: Vec<_> = overdue.collect();
+        overdue.sort_unstable();
+        overdue.into_iter().for_each(|(_, _, id)| self.end_wait(id, Unblock::Timeout));
+    }
+}

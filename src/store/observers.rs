@@ -1,0 +1,61 @@
+//! Who is told of a change of a key: sessions that WATCH it, sessions that wait for it, and a record of all that is
+//! written, for scripts that are held to a contract. The common case, nobody at all, costs one look.
+
+use super::Db;
+use super::waiters::Waiters;
+use super::watch::Watches;
+use crate::util::bytes::Bytes;
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct Observers {
+    pub(super) watches: Watches,
+    pub(super) waiters: Waiters,
+    /// The keys that changed since the record was begun, if it was.
+    recorded: Option<Vec<(Db, Bytes)>>,
+}
+
+impl Observers {
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.watches.is_empty() && self.waiters.is_empty() && self.recorded.is_none()
+    }
+    /// A key was written.
+    pub(super) fn mark(&mut self, db: Db, key: &[u8]) {
+        self.watches.mark(db, key);
+        self.mark_unwatched(db, key);
+    }
+    /// A key was written in a way that those who watch it are not told of.
+    pub(super) fn mark_unwatched(&mut self, db: Db, key: &[u8]) {
+        self.waiters.mark(db, key);
+        if let Some(recorded) = &mut self.recorded {
+            recorded.push((db, Bytes::from(key)));
+        }
+    }
+    /// The key went because its time was over.
+    pub(super) fn mark_expired(&mut self, db: Db, key: &[u8]) {
+        self.watches.mark_expired(db, key);
+        self.waiters.mark(db, key);
+    }
+    /// All keys of a database change at once: these are those it held. `changes(key, was_expired)` tells for a watched
+    /// key whether it is another one now.
+    pub(super) fn mark_db<'a>(
+        &mut self,
+        db: Db,
+        keys: impl Iterator<Item = &'a [u8]>,
+        changes: impl FnMut(&[u8], bool) -> bool,
+    ) {
+        self.watches.mark_db(db, changes);
+        self.waiters.mark_db(db);
+        if let Some(recorded) = &mut self.recorded {
+            recorded.extend(keys.map(|key| (db, Bytes::from(key))));
+        }
+    }
+    /// Records each change of a key from now on.
+    pub(super) fn record(&mut self) {
+        self.recorded = Some(Vec::new());
+    }
+    /// Ends the record and gives it.
+    pub(super) fn take_record(&mut self) -> Vec<(Db, Bytes)> {
+        self.recorded.take().unwrap_or_default()
+    }
+}
