@@ -182,36 +182,99 @@ fn json_has_the_reply_the_changes_and_the_log() {
     assert!(out.starts_with(r#"{"reply":{"hex":"ff00"},"#), "{out}");
 }
 
-/// The text with its times in real time replaced.
-fn timeless(text: &str) -> String {
-    let is_time = |word: &str| word.trim_start_matches('(').parse::<f64>().is_ok() && word.contains('.');
-    text.split(' ').map(|word| if is_time(word) { "T" } else { word }).collect::<Vec<_>>().join(" ")
+/// The text with its real times as T.
+pub(crate) fn timeless(text: &str) -> String {
+    let words: Vec<&str> = text.split(' ').collect();
+    let mut out: Vec<String> = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        let unit = words.get(at + 1).map_or("", |next| next.trim_end_matches(')'));
+        match word.trim_start_matches('(').parse::<f64>() {
+            Ok(_) if matches!(unit, "us" | "ms" | "s") => out.push(word.replace(|c: char| c != '(', "")),
+            _ if ["us", "ms", "s"].contains(&word.trim_end_matches(')')) && at > 0 => {
+                let time = out.pop().unwrap_or_default();
+                out.push(format!("{time}T{}", if word.ends_with(')') { ")" } else { "" }));
+            }
+            _ => out.push(word.to_string()),
+        }
+    }
+    out.join(" ")
 }
 
 #[test]
 fn a_trace_shows_each_call_with_its_reply_and_time() {
     let script = "redis.call('RPUSH', KEYS[1], 'a', 'b c'); redis.call('LRANGE', KEYS[1], 0, -1)
         return redis.pcall('INCR', KEYS[1])";
-    let (out, err, status) = moonkeep(&["eval", "--trace", "-e", script, "l"]);
-    let shown = "call: RPUSH l a \"b c\" T us) -> (integer) 2\ncall: LRANGE l 0 -1 T us) ->\n      1) \"a\"\n      \
-        2) \"b c\"\ncall: INCR l T us) -> (error) WRONGTYPE Operation against a key holding the wrong kind of value\n\
-        time: T us in 3 calls, T us in all\n\
-        (error) WRONGTYPE Operation against a key holding the wrong kind of value\nchanged: RPUSH l a \"b c\"\n";
-    assert_eq!(
-        (timeless(&out).replace(" ms", " us").as_str(), err.as_str(), status),
-        (
-            shown,
-            "moonkeep: no comma stands among the words, so all are keys; arguments follow one: KEY , ARG\n",
-            1
-        )
+    let (out, err, status) = moonkeep(&["eval", "--trace", "-e", script, "l", ","]);
+    let error = "(error) WRONGTYPE Operation against a key holding the wrong kind of value";
+    let shown = format!(
+        "call: RPUSH l a \"b c\" (T) -> (integer) 2\n\
+         call: LRANGE l 0 -1 (T) ->\n      1) \"a\"\n      2) \"b c\"\n\
+         call: INCR l (T) -> {error}\n\
+         cost: T in 3 calls of T in all; 23 instructions of Lua\n\
+         {error}\nchanged: RPUSH l a \"b c\"\n"
     );
+    assert_eq!((timeless(&out).as_str(), err.as_str(), status), (shown.as_str(), "", 1));
 
     let (out, ..) = moonkeep(&["eval", "--json", "--trace", "-e", "return redis.call('INCR', KEYS[1])", "n"]);
     let json: serde_json::Value = serde_json::from_str(&out).expect("JSON");
     assert_eq!(json["calls"][0]["command"], serde_json::json!(["INCR", "n"]));
-    assert_eq!(json["calls"][0]["reply"], 1);
+    assert_eq!((&json["calls"][0]["reply"], &json["instructions"]), (&1.into(), &7.into()));
     let (inside, whole) = (json["calls"][0]["nanoseconds"].as_u64(), json["nanoseconds"].as_u64());
     assert!(inside <= whole && whole > Some(0), "{out}");
+}
+
+#[test]
+fn a_script_is_held_to_its_contract() {
+    let set = ["eval", "--checked", "--do", "SET stock 3"];
+    let run = |more: &[&str]| moonkeep(&[&set, more].concat());
+    assert_eq!(
+        run(&[STOCK, "stock", ",", "1"]),
+        ok("1) (integer) 1\n2) (integer) 2\nchanged: DECRBY stock 1\n")
+    );
+    let refused = "cost: Lua did not run\n(error) Quantity must be a positive bounded integer\n";
+    assert_eq!(run(&["--trace", STOCK, "stock", ",", "01"]), (refused.into(), String::new(), 1));
+    let (out, ..) = run(&["--trace", STOCK, "stock", ",", "1"]);
+    let calls = "call: GET stock (T) -> \"3\"\ncall: DECRBY stock 1 (T) -> (integer) 2\ncost: T in 2 calls of T in all; ";
+    assert!(timeless(&out).starts_with(calls), "{out}");
+
+    let source = include_str!("../lua/decrease_stock.lua");
+    let broken = ScriptFile::new("broken.lua", source.replace("if stock < quantity", "if stock <= quantity"));
+    let breach = "decrease_stock broke its contract: line 17, case stock >= quantity => [1, stock - quantity] ; \
+        stock = stock - quantity: the reply should be [:1, :0], it is [:0, :3]";
+    let told = format!("moonkeep: {breach}\n");
+    assert_eq!(
+        run(&[broken.path(), "stock", ",", "3"]),
+        ("1) (integer) 0\n2) (integer) 3\n".into(), told.clone(), 1)
+    );
+    let (out, err, status) = run(&["--json", broken.path(), "stock", ",", "3"]);
+    let json: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!((json["breach"].as_str(), &json["reply"]), (Some(breach), &serde_json::json!([0, 3])));
+    assert_eq!((err, status), (told, 1));
+}
+
+#[test]
+fn a_contract_stands_in_the_script_or_beside_it() {
+    let plain = ScriptFile::new("plain.lua", "return redis.call('GET', KEYS[1])");
+    let none = "has no contract to hold it to: no --! lines in its header";
+    let path = plain.path().trim_end_matches(".lua");
+    let told = format!(
+        "moonkeep: {path}.lua {none}, and there is no {path}.contract; lua/README.md tells how to write one\n"
+    );
+    assert_eq!(moonkeep(&["eval", "--checked", plain.path(), "k"]), (String::new(), told, 2));
+    let told = format!("moonkeep: the script {none}; lua/README.md tells how to write one\n");
+    assert_eq!(moonkeep(&["eval", "--checked", "-e", "return 1"]), (String::new(), told, 2));
+
+    let clauses = "--!contract get\n--!key k string bytes ro\n--!error arity \"ERR one key\"\n--!error k.type WRONGTYPE\n--!case else => any\n";
+    let beside = ScriptFile::new("plain.contract", clauses);
+    assert_eq!(moonkeep(&["eval", "--checked", plain.path(), "k", ","]), ok("(nil)\n"));
+    assert_eq!(moonkeep(&["eval", "--checked", plain.path()]).0, "(error) ERR one key\n");
+    std::fs::write(beside.path(), clauses.replace("string", "strong")).expect("the file is written");
+    let (_, err, status) = moonkeep(&["eval", "--checked", plain.path(), "k"]);
+    assert!(
+        err.starts_with(&format!("moonkeep: {}:2:10: \"strong\" is no type of a key", beside.path())),
+        "{err}"
+    );
+    assert_eq!(status, 2);
 }
 
 #[test]

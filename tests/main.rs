@@ -27,4 +27,6 @@ mod scan;
 mod scripts;
 mod state;
 mod support;
+#[cfg(all(feature = "cli", target_os = "linux"))]
+mod terminal;
 mod tidy;

@@ -1,7 +1,7 @@
 //! `moonkeep repl` as a pipe meets it: what each line prints, where, and the exit status. What tab offers is tested in
 //! `src/bin/moonkeep/repl/editor.rs`.
 
-use super::cli::{ScriptFile, moonkeep_reading};
+use super::cli::{ScriptFile, moonkeep_reading, timeless};
 
 /// Standard output, standard error and the exit status of a session with these lines.
 fn session(lines: &[&str]) -> (String, String, i32) {
@@ -213,16 +213,32 @@ fn what_scripts_call_is_shown_when_asked() {
         ":trace :eval lua/unlock.lua lock , me",
     ]);
     assert_eq!((err.as_str(), status), ("", 0));
-    let kinds: Vec<&str> = out.lines().map(|line| line.split(" (").next().unwrap_or(line)).collect();
-    let number = "(integer)";
-    let kinds: Vec<&str> = kinds
-        .iter()
-        .map(|kind| if kind.starts_with(number) || kind.starts_with("time: ") { &kind[..5] } else { kind })
-        .collect();
-    let traced = ["call: INCR n", "time:", "(inte"];
-    let unlock = ["call: GET lock", "time:", "(inte"];
-    let wanted = [&["OK", "(inte"][..], &traced, &["OK", "(inte"], &traced, &unlock].concat();
-    assert_eq!(kinds, wanted, "{out}");
+    let traced = |n: u8| {
+        format!(
+            "call: INCR n (T) -> (integer) {n}\ncost: T in 1 call of T in all; 6 instructions of Lua\n(integer) {n}\n"
+        )
+    };
+    let unlock =
+        "call: GET lock (T) -> (nil)\ncost: T in 1 call of T in all; 18 instructions of Lua\n(integer) 0\n";
+    let wanted = format!("OK\n(integer) 1\n{}OK\n(integer) 3\n{}{unlock}", traced(2), traced(4));
+    assert_eq!(timeless(&out), wanted);
+}
+
+#[test]
+fn a_script_is_held_to_its_contract_when_asked() {
+    let source = include_str!("../lua/decrease_stock.lua");
+    let broken =
+        ScriptFile::new("repl-broken.lua", source.replace("if stock < quantity", "if stock <= quantity"));
+    let check = format!(":check {} s , 3", broken.path());
+    let (out, err, status) =
+        session(&["SET s 3", &check, ":check lua/decrease_stock.lua s , 3", ":check nofile.lua"]);
+    assert_eq!(out, "OK\n1) (integer) 0\n2) (integer) 3\n1) (integer) 1\n2) (integer) 0\n");
+    let breach = "moonkeep: line 2: decrease_stock broke its contract: line 17, case ";
+    assert!(
+        err.starts_with(breach) && err.contains("\nmoonkeep: line 4: cannot read \"nofile.lua\": "),
+        "{err}"
+    );
+    assert_eq!(status, 1);
 }
 
 #[test]
@@ -323,7 +339,7 @@ fn a_slip_is_told_what_was_meant() {
     assert!(out.starts_with("(error) ERR unknown command 'GTE', with args beginning with: 'k' \n"), "{out}");
     let notes = "moonkeep: line 1: did you mean GET?\nmoonkeep: line 2: did you mean CONFIG GET?\n\
         moonkeep: line 3: help client shows its subcommands\n\
-        moonkeep: line 4: no command that runs here has a name like that; docs/COMMANDS.md lists all\n";
+        moonkeep: line 4: no command that runs here has a name like that; tab lists all\n";
     assert_eq!((err.as_str(), status), (notes, 1));
 }
 

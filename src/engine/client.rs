@@ -127,6 +127,14 @@ impl Client {
         }
         Ok(calls)
     }
+    pub(super) fn submit_counted(&mut self, argv: &[&[u8]], out: &mut Reply) -> Result<u64, Error> {
+        has_a_name(argv)?;
+        let mut core = self.shared.lock()?;
+        core.vm().count_each(true);
+        let result = core.lossy_unit(self.id, argv, out);
+        let instructions = core.vm().count_each(false);
+        result.map(|()| instructions)
+    }
 }
 
 fn has_a_name(argv: &[&[u8]]) -> Result<(), Error> {

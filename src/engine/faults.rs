@@ -117,4 +117,25 @@ impl Client {
         let calls = self.submit_traced(&words, &mut out)?;
         Ok((out, calls))
     }
+    /// Runs a command (EVAL, EVALSHA, FCALL) and gives its reply with the number of instructions that the Lua VM ran for
+    /// it: the same on every machine and in every run. Counting each one takes time. An error reply stays in the reply.
+    ///
+    /// ```
+    /// let mut client = moonkeep::Engine::new().client();
+    /// let (reply, instructions) = client.count_instructions(["EVAL", "return 1", "0"])?;
+    /// assert_eq!((reply.get::<i64>()?, instructions), (1, 2));
+    /// # Ok::<(), moonkeep::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`call_into`](Self::call_into).
+    pub fn count_instructions<T: AsRef<[u8]>>(
+        &mut self,
+        argv: impl AsRef<[T]>,
+    ) -> Result<(Reply, u64), Error> {
+        let words: Vec<&[u8]> = argv.as_ref().iter().map(AsRef::as_ref).collect();
+        let mut out = Reply::new();
+        let instructions = self.submit_counted(&words, &mut out)?;
+        Ok((out, instructions))
+    }
 }

@@ -4,6 +4,7 @@
 mod eval;
 mod json;
 mod repl;
+mod scripts;
 mod setting;
 mod statements;
 mod time;

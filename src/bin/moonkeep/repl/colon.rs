@@ -3,7 +3,7 @@
 
 use super::nearest::nearest;
 use super::session::{Answer, Session, Told};
-use crate::eval::Words;
+use crate::scripts::{self, Source, Words};
 use crate::time::{parse_duration, shown_instant};
 use std::fmt::Write;
 
@@ -47,6 +47,12 @@ pub(super) const ALL: &[Colon] = &[
         usage: "FILE [KEY...] , [ARG...]",
         summary: "run a script file, as moonkeep eval does",
         run: eval,
+    },
+    Colon {
+        name: ":check",
+        usage: "FILE [KEY...] , [ARG...]",
+        summary: "the same, and hold the script to its contract",
+        run: check,
     },
     Colon {
         name: ":source",
@@ -207,10 +213,23 @@ fn read(path: &[u8]) -> Result<Vec<u8>, String> {
 }
 
 fn eval(session: &mut Session, words: &[Vec<u8>]) -> Told {
+    eval_traced(session, words, session.traces)
+}
+
+fn eval_traced(session: &mut Session, words: &[Vec<u8>], traced: bool) -> Told {
     let [path, words @ ..] = words else { return takes(":eval") };
-    let argv = Words::new(words.to_vec()).call(read(path)?);
-    let traces = session.traces;
-    session.call(&argv, traces)
+    let argv = Words::new(words.to_vec()).eval(&read(path)?);
+    session.call(&argv, traced)
+}
+
+fn check(session: &mut Session, words: &[Vec<u8>]) -> Told {
+    let [path, words @ ..] = words else { return takes(":check") };
+    let source = Source::File(text(path).into());
+    let lua = read(path)?;
+    let contract = source.contract(&lua).map_err(|refusal| refusal.0)?;
+    let (script, words) = ((lua.as_slice(), contract), Words::new(words.to_vec()));
+    let run = scripts::run_checked(&session.engine, &mut session.client, script, &words, session.traces);
+    session.told(run)
 }
 
 fn source(session: &mut Session, words: &[Vec<u8>]) -> Told {
@@ -239,8 +258,7 @@ fn trace(session: &mut Session, words: &[Vec<u8>]) -> Told {
         (Some(on), _) => session.traces = on,
         (None, []) => return takes(":trace"),
         (None, [first, rest @ ..]) if first.eq_ignore_ascii_case(b":eval") => {
-            let [path, words @ ..] = rest else { return takes(":eval") };
-            return session.call(&Words::new(words.to_vec()).call(read(path)?), true);
+            return eval_traced(session, rest, true);
         }
         (None, words) => return session.call(words, true),
     }

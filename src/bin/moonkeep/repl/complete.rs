@@ -40,7 +40,7 @@ pub(super) fn complete(line: &str, world: &World) -> Completion {
         None if partial.starts_with(':') => starting(partial, colon::ALL.iter().map(|colon| colon.name)),
         None => starting(partial, names().chain(["help", "quit", "clear"])),
         Some((first, rest)) => match first.to_ascii_lowercase().as_slice() {
-            b":eval" | b":source" if rest.is_empty() => return Completion::File,
+            b":eval" | b":check" | b":source" if rest.is_empty() => return Completion::File,
             [b':', ..] => after_colon(&String::from_utf8_lossy(first), rest, partial, world),
             b"help" | b"?" => help_topics(rest, partial),
             _ => of_command(&before, partial, world),
@@ -110,7 +110,7 @@ fn after_colon(name: &str, rest: &[Vec<u8>], partial: &str, world: &World) -> Ve
             let names = world.snapshots.iter().filter(|name| name.starts_with(partial));
             return names.map(|name| quote_word(name.as_bytes())).collect();
         }
-        ":eval" => return keys(partial, world),
+        ":eval" | ":check" => return keys(partial, world),
         ":help" => return starting(partial, colon::ALL.iter().map(|colon| colon.name)),
         ":journal" => ["on", "off"],
         ":resp" => ["2", "3"],

@@ -3,11 +3,11 @@
 
 use super::nearest::nearest;
 use super::{colon, help};
+use crate::Refusal;
+use crate::scripts::{self, Run};
 use crate::setting::Setting;
 use crate::statements::{self, Statements};
 use crate::time::shown_clock;
-use crate::{Refusal, trace};
-use moonkeep::util::clock::Stopwatch;
 use moonkeep::{Client, Engine, Journal, Reply, ReplyRef, Snapshot, commands};
 use std::collections::BTreeMap;
 
@@ -169,17 +169,18 @@ impl Session {
     }
 
     /// Runs a Redis command.
-    pub(super) fn call(&mut self, words: &[Vec<u8>], trace: bool) -> Told {
-        let stopwatch = Stopwatch::start();
-        let called = if trace {
-            self.client.trace(words)
-        } else {
-            let mut reply = Reply::new();
-            self.client.call_into(words, &mut reply).map(|()| (reply, Vec::new()))
-        };
-        let time = stopwatch.elapsed();
-        let (reply, calls) = match called {
-            Ok(called) => called,
+    pub(super) fn call(&mut self, words: &[Vec<u8>], traced: bool) -> Told {
+        let called = scripts::run(&self.engine, &mut self.client, words, traced);
+        let hint = called.as_ref().ok().and_then(|run| hint(&run.reply, words));
+        let mut answer = self.told(called)?;
+        answer.notes.extend(hint);
+        Ok(answer)
+    }
+
+    /// What a run of a command or a script gave.
+    pub(super) fn told(&mut self, called: Result<Run, moonkeep::Error>) -> Told {
+        let run = match called {
+            Ok(run) => run,
             Err(error) if error.is_closed() => {
                 self.client = self.engine.try_client().map_err(|error| error.to_string())?;
                 return Err("the session had ended; a new one is open now, in database 0: call again".into());
@@ -187,11 +188,12 @@ impl Session {
             Err(error) => return Err(error.to_string()),
         };
         let mut answer = Answer::default();
-        if !calls.is_empty() {
-            answer.out = trace::lines(&calls, time).into_bytes();
+        if let Some(trace) = run.trace.filter(|trace| trace.instructions > 0) {
+            answer.out = trace.lines().into_bytes();
         }
-        answer.add(self.shown(&reply)?);
-        answer.notes.extend(hint(&reply, words));
+        answer.add(self.shown(&run.reply)?);
+        answer.failed |= run.breach.is_some();
+        answer.notes.extend(run.breach);
         Ok(answer)
     }
 
@@ -238,6 +240,6 @@ fn hint(reply: &Reply, words: &[Vec<u8>]) -> Option<String> {
     Some(match nearest(&wanted, names) {
         Some(near) => format!("did you mean {}?", near.replace('|', " ").to_uppercase()),
         None if is_subcommand => format!("help {name} shows its subcommands"),
-        None => "no command that runs here has a name like that; docs/COMMANDS.md lists all".to_owned(),
+        None => "no command that runs here has a name like that; tab lists all".to_owned(),
     })
 }

@@ -1,0 +1,148 @@
+//! Scripts as the command line names them: their text, the words behind them, the contract they are held to, and one run.
+
+use crate::Refusal;
+use crate::trace::{self, Trace};
+use moonkeep::util::clock::Stopwatch;
+use moonkeep::{Client, Contract, Engine, Reply, Script, Verdict};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Where a script is.
+pub(crate) enum Source {
+    File(PathBuf),
+    Input,
+    Text(Vec<u8>),
+}
+
+impl Source {
+    /// A file, or standard input for `-`.
+    pub(crate) fn named(name: impl Into<PathBuf>) -> Source {
+        let path = name.into();
+        if path.as_os_str() == "-" { Source::Input } else { Source::File(path) }
+    }
+
+    pub(crate) fn read(&self) -> Result<Vec<u8>, Refusal> {
+        let mut text = Vec::new();
+        match self {
+            Source::Text(text) => Ok(text.clone()),
+            Source::File(path) => std::fs::read(path)
+                .map_err(|error| Refusal(format!("cannot read the script {path:?}: {error}"))),
+            Source::Input => match std::io::stdin().read_to_end(&mut text) {
+                Ok(_) => Ok(text),
+                Err(error) => Err(Refusal(format!("cannot read the script from standard input: {error}"))),
+            },
+        }
+    }
+
+    /// The contract of the script with this text: in its header, else in the file `NAME.contract` beside it.
+    pub(crate) fn contract(&self, text: &[u8]) -> Result<Contract, Refusal> {
+        let (name, beside) = match self {
+            Source::File(path) => (path.display().to_string(), Some(path.with_extension("contract"))),
+            Source::Input => ("standard input".into(), None),
+            Source::Text(_) => ("the script".into(), None),
+        };
+        match beside {
+            Some(beside) if !Contract::is_in(text) => {
+                let clauses = std::fs::read(&beside).map_err(|_| no_contract(&name, Some(&beside)))?;
+                parse(&beside.display().to_string(), &clauses)
+            }
+            None if !Contract::is_in(text) => Err(no_contract(&name, None)),
+            _ => parse(&name, text),
+        }
+    }
+}
+
+fn parse(name: &str, text: &[u8]) -> Result<Contract, Refusal> {
+    Contract::parse(text).map_err(|error| Refusal(format!("{name}:{error}")))
+}
+
+fn no_contract(name: &str, beside: Option<&Path>) -> Refusal {
+    let nor = match beside {
+        Some(path) => format!(", and there is no {}", path.display()),
+        None => String::new(),
+    };
+    Refusal(format!(
+        "{name} has no contract to hold it to: no --! lines in its header{nor}; lua/README.md tells how to write one"
+    ))
+}
+
+/// The words behind a script.
+#[derive(Default)]
+pub(crate) struct Words {
+    pub(crate) keys: Vec<Vec<u8>>,
+    /// Whether a comma of its own ended the keys.
+    pub(crate) comma: bool,
+    pub(crate) args: Vec<Vec<u8>>,
+}
+
+impl Words {
+    pub(crate) fn new(mut words: Vec<Vec<u8>>) -> Self {
+        match words.iter().position(|word| word == b",") {
+            Some(at) => {
+                let args = words.split_off(at + 1);
+                words.pop();
+                Words { keys: words, comma: true, args }
+            }
+            None => Words { keys: words, comma: false, args: Vec::new() },
+        }
+    }
+    /// The words of EVAL.
+    pub(crate) fn eval(&self, text: &[u8]) -> Vec<Vec<u8>> {
+        let count = self.keys.len().to_string().into_bytes();
+        let mut argv = vec![b"EVAL".to_vec(), text.to_vec(), count];
+        argv.extend(self.keys.iter().chain(&self.args).cloned());
+        argv
+    }
+}
+
+/// What a run gave.
+pub(crate) struct Run {
+    pub(crate) reply: Reply,
+    pub(crate) trace: Option<Trace>,
+    /// What the script did that its contract does not say.
+    pub(crate) breach: Option<String>,
+}
+
+/// Runs a command, traced or not.
+pub(crate) fn run(
+    engine: &Engine,
+    client: &mut Client,
+    argv: &[Vec<u8>],
+    traced: bool,
+) -> Result<Run, moonkeep::Error> {
+    let mut reply = Reply::new();
+    let mut trace = None;
+    if traced {
+        let instructions = trace::forked(engine, client)?.count_instructions(argv)?.1;
+        let stopwatch = Stopwatch::start();
+        let (answer, calls) = client.trace(argv)?;
+        (reply, trace) = (answer, Some(Trace { calls, time: stopwatch.elapsed(), instructions }));
+    } else {
+        client.call_into(argv, &mut reply)?;
+    }
+    Ok(Run { reply, trace, breach: None })
+}
+
+/// Runs a script, held to its contract.
+pub(crate) fn run_checked(
+    engine: &Engine,
+    client: &mut Client,
+    (text, contract): (&[u8], Contract),
+    words: &Words,
+    traced: bool,
+) -> Result<Run, moonkeep::Error> {
+    let script = Script::new(text).with_contract(contract);
+    let call = script.call().keys(&words.keys).args(&words.args);
+    let trace = match traced {
+        true if matches!(call.verdict(client)?, Some(Verdict::Refused(_))) => Some(Trace::default()),
+        // On a fork and without the contract, whose checks count each instruction.
+        true => run(engine, &mut trace::forked(engine, client)?, &words.eval(text), true)?.trace,
+        false => None,
+    };
+    let mut reply = Reply::new();
+    let breach = match call.run_into(client, &mut reply) {
+        Err(error) if error.is_breach() => Some(error.to_string()),
+        result => result.map(|()| None)?,
+    };
+    Ok(Run { reply, trace, breach })
+}
