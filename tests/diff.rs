@@ -10,7 +10,7 @@ mod grammar;
 mod judge;
 mod lua;
 mod program;
-mod rng;
+pub(crate) mod rng;
 mod shrink;
 mod values;
 

@@ -18,6 +18,7 @@ mod interleaving;
 mod introspection;
 mod journal;
 mod keys;
+mod libraries;
 mod patterns;
 mod reference;
 #[cfg(feature = "cli")]

@@ -57,7 +57,7 @@ impl Bench {
 }
 
 /// Scripts that use memory in all the ways there are.
-const GREEDY: [&str; 8] = [
+const GREEDY: [&str; 11] = [
     "local t = {} for i = 1, 300 do t[i] = {i, tostring(i)} end return #t",
     "local s = '' for i = 1, 200 do s = s .. i end return #s",
     "return (string.gsub(string.rep('ab', 50), '%a', function(c) return c .. c end))",
@@ -66,6 +66,9 @@ const GREEDY: [&str; 8] = [
     "redis.call('SET', 'k', string.rep('v', 100)) return #redis.call('GET', 'k') + #redis.call('MGET', 'k', 'k', 'k')",
     "return {pcall(function() local t = {} for i = 1, 50 do t['k' .. i] = i end error({err = 'X done'}) end)}",
     "return select('#', unpack({1, 2, 3}, 1, 200)) + table.concat({1, 2, 3}, '0')",
+    "return cjson.encode(cjson.decode('{\"a\":[1,2,{\"b\":\"c\\\\n\"}],\"d\":' .. ('[' ):rep(60) .. (']'):rep(60) .. '}').a)",
+    "return #cmsgpack.pack(cmsgpack.unpack(cmsgpack.pack({1, {a = 'b'}, 'x', {{{}}}, 2.5}, ('y'):rep(300), nil, 7)))",
+    "local c = cjson.new() c.encode_number_precision(3) return c.encode(1 / 3) .. struct.pack('s>I4', 'abc', struct.unpack('>I4', 'wxyz'))",
 ];
 
 #[test]

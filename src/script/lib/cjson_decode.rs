@@ -6,11 +6,11 @@ use super::super::bridge::Call;
 use super::super::convert::before_nul;
 use super::super::stack::{Raised, Returned};
 use super::cjson::{Setting, Settings};
-use super::{Level, fail, refuse, spend};
+use super::{Level, VALUE_WORK, fail, refuse, spend};
 use crate::util::float::strtod;
 
-/// Bytes read that count as one unit of work: two may make a table.
-const BYTES_PER_WORK: u64 = 2;
+/// Bytes read that count as one unit of work.
+const BYTES_PER_WORK: u64 = 8;
 /// Integers of so many digits are exact.
 const EXACT_DIGITS: usize = 15;
 
@@ -123,6 +123,7 @@ impl<'a> Decoder<'a> {
     /// Pushes the value that a token is, or the empty table that it opens: then it is not whole, and false is returned.
     fn begin_value(&mut self, token: Token<'a>) -> Result<bool, Raised> {
         let stack = self.call.stack;
+        spend(self.call, VALUE_WORK)?;
         match token {
             Token::Plain(_) | Token::Escaped => self.push_string(token),
             Token::Number(value) => stack.push_number(value),

@@ -5,7 +5,7 @@ use super::super::bridge::Call;
 use super::super::sandbox::unseal;
 use super::super::stack::{Kind, Raised, Returned, Stack};
 use super::cjson::{Setting, Settings};
-use super::{Level, Output, fail, refuse, spend};
+use super::{Level, Output, VALUE_WORK, fail, refuse, spend};
 use crate::util::float::format_general;
 use crate::util::num::{NumBuf, format_i64};
 
@@ -53,7 +53,7 @@ impl Encoder<'_> {
     /// Writes the value on top, of a table only the start: then it is not whole, and false is returned.
     fn begin_value(self) -> Result<bool, Raised> {
         let stack = self.call.stack;
-        spend(self.call, 1)?;
+        spend(self.call, VALUE_WORK)?;
         match stack.kind(-1) {
             Kind::String => self.string(-1)?,
             Kind::Number => self.number(-1)?,

@@ -5,7 +5,7 @@ use super::super::bridge::{Call, native};
 use super::super::sandbox::unseal;
 use super::super::stack::{Kind, Raised, Returned, Stack};
 use super::cmsgpack_unpack::{unpack, unpack_limit, unpack_one};
-use super::{Entry, Output, make_room, refuse, spend, to_i64};
+use super::{Entry, Output, VALUE_WORK, make_room, refuse, spend, to_i64};
 use rmp::encode;
 
 /// In the server's order: `pairs` shows it.
@@ -74,7 +74,7 @@ impl Packer<'_> {
     /// Appends the value on top, and pops it.
     fn value(self, level: u32) -> Result<(), Raised> {
         let stack = self.call.stack;
-        spend(self.call, 1)?;
+        spend(self.call, VALUE_WORK)?;
         match stack.kind(-1) {
             Kind::String => {
                 let text = stack.bytes(-1).unwrap_or_default();

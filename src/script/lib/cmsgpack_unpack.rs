@@ -4,7 +4,7 @@
 
 use super::super::bridge::Call;
 use super::super::stack::{Raised, Returned, Stack};
-use super::{BYTES_PER_WORK, Level, fail, make_room, spend};
+use super::{BYTES_PER_WORK, Level, VALUE_WORK, fail, make_room, spend};
 use rmp::Marker;
 
 /// All values.
@@ -120,7 +120,7 @@ impl<'a> Unpacker<'a> {
     fn begin_value(&mut self) -> Result<bool, Raised> {
         let stack = self.call.stack;
         let marker = *self.data.get(self.at).ok_or_else(|| missing(stack))?;
-        spend(self.call, 1)?;
+        spend(self.call, VALUE_WORK)?;
         make_room(stack, 1, b"too many return values at once; use unpack_one or unpack_limit instead.")?;
         self.at += 1;
         match Marker::from_u8(marker) {

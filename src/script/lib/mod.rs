@@ -18,6 +18,8 @@ use std::ffi::CStr;
 
 /// Bytes copied that count as one unit of work.
 const BYTES_PER_WORK: u64 = 16;
+/// Units of work that reading or writing one value counts as.
+const VALUE_WORK: u64 = 4;
 
 /// A name in a library, and the function that Lua calls by it.
 type Entry = (&'static [u8], fn() -> lua_CFunction);

@@ -230,7 +230,7 @@ fn unpack(call: Call<'_>) -> Returned {
         count += i32::from(pushed);
         place += skipped;
     }
-    stack.push_number((place as f64) + 1.0);
+    stack.push_number(place.wrapping_add(1).cast_signed() as f64);
     Ok(count + 1)
 }
 
