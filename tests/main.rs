@@ -13,6 +13,7 @@ mod corpus;
 mod dependencies;
 mod determinism;
 mod diff;
+mod functions;
 mod fuzz_smoke;
 mod interleaving;
 mod introspection;

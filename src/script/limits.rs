@@ -94,6 +94,11 @@ impl Control {
         self.running.load(Relaxed) == FUNCTION
     }
 
+    /// Whether FUNCTION STATS of another thread is answered at once: the function has run for a while.
+    pub fn is_told(&self) -> bool {
+        self.details.lock().is_some()
+    }
+
     /// Looks at the function that runs, when it has run for a while.
     pub(crate) fn function<R>(&self, look: impl FnOnce(&RunningFunction) -> R) -> Option<R> {
         self.details.lock().as_ref().map(look)
