@@ -135,6 +135,13 @@ fn random_scripts_agree_with_the_server() {
     run.compare(number("MOONKEEP_DIFF_PROGRAMS", PROGRAMS), &program::of_scripts);
 }
 
+#[test]
+fn random_functions_agree_with_the_server() {
+    let Some(server) = server_or_skip("random_functions_agree_with_the_server") else { return };
+    let mut run = Run { server, moonkeep: Moonkeep::default(), coverage: Coverage::default() };
+    run.compare(number("MOONKEEP_DIFF_PROGRAMS", PROGRAMS) / 2, &program::of_functions);
+}
+
 /// The two sides, and what a run reached.
 struct Run {
     server: Server,

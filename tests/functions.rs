@@ -246,6 +246,18 @@ fn functions_whose_names_differ_by_case_are_one_function() {
 }
 
 #[test]
+fn a_line_break_in_metadata_does_not_split_the_reply() {
+    let mut client = Engine::new().client();
+    let mut reply = Reply::new();
+    client
+        .call_into(["FUNCTION", "LOAD", "#!lua name=l \"bad=a\\r\\nb\"\n"], &mut reply)
+        .expect("the engine is free");
+    let mut bytes = Vec::new();
+    moonkeep::reply::resp::encode(&reply, moonkeep::reply::Resp::V2, &mut bytes);
+    assert_eq!(String::from_utf8_lossy(&bytes), "-ERR Invalid metadata value given: bad=a  b\r\n");
+}
+
+#[test]
 fn libraries_are_listed_by_name_and_functions_as_registered() {
     let mut client = Engine::new().client();
     for name in ["b", "c", "a"] {

@@ -299,6 +299,39 @@ pub(crate) fn of_scripts(mut rng: Rng) -> Vec<Step> {
     program
 }
 
+/// A program that loads scripts as functions and calls them; some do while they are loaded what functions do.
+pub(crate) fn of_functions(mut rng: Rng) -> Vec<Step> {
+    let mut program = Vec::new();
+    if rng.percent(40) {
+        program.push(parsed(MAIN, "HELLO 3"));
+    }
+    for line in ["SET s0 5", "HSET h0 f v", "RPUSH l0 a b", "SADD e0 m"] {
+        program.push(parsed(MAIN, line));
+    }
+    for _ in 0..15 {
+        let script = Lua { rng: &mut rng }.script();
+        let code = match rng.below(20) {
+            0 => format!("redis.register_function('f', redis.log) do {script} end"),
+            1..6 => format!(
+                "redis.register_function{{function_name='f', flags={{'no-writes'}}, callback=function(KEYS, ARGV) {script} end}}"
+            ),
+            6..10 => format!(
+                "local up, g = {{}} redis.register_function('f', function(KEYS, ARGV) up[#up + 1] = KEYS g = ARGV[1] {script} end)"
+            ),
+            _ => format!("redis.register_function('f', function(KEYS, ARGV) {script} end)"),
+        };
+        let code = format!("#!lua name=l\n{code}");
+        let name = if rng.percent(20) { "FCALL_RO" } else { "FCALL" };
+        let call = [name, "f", "1", "s0", "a1", "2.50"];
+        for argv in [&["FUNCTION", "LOAD", "REPLACE", &code][..], &call, &call] {
+            let words = argv.iter().map(|word| word.as_bytes().to_vec()).collect();
+            program
+                .push(Step::Call(MAIN, Command { argv: words, name: argv[0].into(), ..Command::default() }));
+        }
+    }
+    program
+}
+
 /// Fills the arguments of one command.
 struct Filler<'a> {
     rng: &'a mut Rng,
