@@ -263,6 +263,28 @@ fn attacks_in_a_child() {
             "\"xxx12\"",
             "{file}"
         );
+        attack_as_function(&script, file);
+    }
+}
+
+/// The same attack as a function, and as the code of a library.
+fn attack_as_function(script: &[u8], file: &str) {
+    let mut client = engine(small()).client();
+    let mut reply = Reply::new();
+    let mut call = |words: &[&[u8]]| {
+        client.call_into(words, &mut reply).expect("the engine is free");
+        format!("{reply:?}")
+    };
+    let start = b"#!lua name=attack\nredis.register_function('attack', function(KEYS, ARGV) ";
+    let function = [&start[..], script, b"\nend)"].concat();
+    let code = [b"#!lua name=attack\n", script].concat();
+    for code in [&function, &code] {
+        call(&[b"FUNCTION", b"LOAD", b"REPLACE", code]);
+        call(&[b"FCALL", b"attack", b"0"]);
+        let probe = b"#!lua name=probe\nredis.register_function('probe', function() return tostring(tonumber('12')) end)";
+        assert_eq!(call(&[b"FUNCTION", b"LOAD", b"REPLACE", probe]), "\"probe\"", "{file}");
+        assert_eq!(call(&[b"FCALL", b"probe", b"0"]), "\"12\"", "{file}");
+        assert_eq!(call(&[b"EVAL", b"return 1", b"0"]), ":1", "{file}");
     }
 }
 

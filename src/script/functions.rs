@@ -120,6 +120,12 @@ impl FunctionVm {
         self.loaded.clear();
     }
 
+    /// Lets the `n`-th request for memory of each run to come fail.
+    #[cfg(test)]
+    pub(super) fn refuse_nth(&mut self, n: Option<u64>) {
+        self.interpreter.refuse_nth(n);
+    }
+
     /// Runs a library's code: the library, and its functions.
     fn prepare(&mut self, state: &mut State, code: &[u8]) -> Result<(Library, Vec<Function>), Failure> {
         let head = shebang::parse_library(code)?;
@@ -139,7 +145,12 @@ impl FunctionVm {
         if code.len() > self.limits.source {
             return Err(Failure::compile_library(b"script source too long"));
         }
-        self.interpreter.load_library(code, state)
+        self.bound_memory();
+        let result = self.interpreter.load_library(code, state);
+        if result.is_err() {
+            self.bound_memory();
+        }
+        result
     }
 
     #[inline]

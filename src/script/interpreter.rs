@@ -225,9 +225,9 @@ impl Interpreter {
             stack.new_table(c_int::try_from(items.len()).unwrap_or(c_int::MAX), 0);
             fill(stack, items);
         }
-        let argv: *const [&[u8]] = argv;
+        let argv = std::ptr::slice_from_raw_parts(argv.as_ptr().cast(), argv.len());
         // SAFETY: nothing else borrows the host; the words are lent up to the end of this call.
-        unsafe { (*self.host).run.fcall = Some(argv as *const [&'static [u8]]) };
+        unsafe { (*self.host).run.fcall = Some(argv) };
         let finished = self.enter(Purpose::Function, state, 2);
         // SAFETY: as above.
         unsafe { (*self.host).run.fcall = None };

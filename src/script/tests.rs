@@ -45,14 +45,31 @@ impl Bench {
         self.eval_with(script, &[])
     }
 
-    fn eval_with(&mut self, script: &str, args: &[&[u8]]) -> String {
-        let argv = [&[b"EVAL", script.as_bytes(), b"0"], args].concat();
-        let call = VmCall::Eval { source: Source::Body, numkeys: 0, read_only: false };
+    /// FUNCTION LOAD REPLACE of this code.
+    fn load_library(&mut self, code: &str) -> String {
+        let code = format!("#!lua name=l\n{code}");
+        let argv: [&[u8]; 4] = [b"FUNCTION", b"LOAD", b"REPLACE", code.as_bytes()];
+        self.run(&VmCall::LoadLibrary { code: 3, replace: true }, &argv)
+    }
+
+    fn fcall(&mut self, name: &str) -> String {
+        let argv: [&[u8]; 4] = [b"FCALL", name.as_bytes(), b"0", b"v"];
+        let (library, index) = self.state.libraries.function(argv[1]).expect("a function");
+        let (library, index) = (library.id, index as u32);
+        self.run(&VmCall::Function { library, index, numkeys: 0, read_only: false }, &argv)
+    }
+
+    fn run(&mut self, call: &VmCall, argv: Argv<'_>) -> String {
         let mut out = Reply::new();
-        match self.vm.run(&mut self.state, self.caller, Origin::Client, &call, &argv, &mut out) {
+        match self.vm.run(&mut self.state, self.caller, Origin::Client, call, argv, &mut out) {
             Ok(()) => format!("{out:?}"),
             Err(failure) => format!("-{failure}"),
         }
+    }
+
+    fn eval_with(&mut self, script: &str, args: &[&[u8]]) -> String {
+        let argv = [&[b"EVAL", script.as_bytes(), b"0"], args].concat();
+        self.run(&VmCall::Eval { source: Source::Body, numkeys: 0, read_only: false }, &argv)
     }
 }
 
@@ -168,4 +185,40 @@ fn what_a_script_leaves_in_keys_and_argv_is_gone() {
     let many: Vec<&[u8]> = vec![b"m"; 50];
     assert_eq!(bench.eval_with("return #ARGV", &many), ":50");
     assert_eq!(bench.eval_with(show, &[b"c", b"d"]), r#"["1=c", "2=d", "nil"]"#);
+}
+
+#[test]
+fn each_failing_request_for_memory_leaves_libraries_whole() {
+    let mut bench = Bench::with_commands();
+    let code = "local f, names = redis.register_function, {} for i = 1, 40 do \
+                f{function_name = 'f' .. i, description = 'number ' .. i, flags = {'allow-oom'}, \
+                callback = function(keys, args) names[#names + 1] = args[1] .. i return {i, keys, args, #names} end} end";
+    assert_eq!(bench.load_library(code), "\"l\"");
+    assert_eq!(bench.fcall("f7"), "[:7, [], [\"v\"], :1]");
+    let mut failures = [0; 2];
+    for n in 1.. {
+        let libraries = bench.vm.libraries();
+        libraries.reset();
+        libraries.refuse_nth(Some(n));
+        let loaded = bench.load_library(code);
+        bench.vm.libraries().refuse_nth(None);
+        if loaded == "\"l\"" {
+            break;
+        }
+        failures[0] += 1;
+        assert!(loaded.starts_with("-ERR Error ") && loaded.ends_with(" not enough memory"), "{n}: {loaded}");
+        assert_eq!(bench.fcall("f40"), "[:40, [], [\"v\"], :1]", "the library before, after failure {n}");
+    }
+    for n in 1.. {
+        bench.vm.libraries().refuse_nth(Some(n));
+        let called = bench.fcall("f7");
+        bench.vm.libraries().refuse_nth(None);
+        if !called.starts_with('-') {
+            break;
+        }
+        failures[1] += 1;
+        assert_eq!(called, "-ERR Error running script f7, not enough memory");
+        assert!(bench.fcall("f8").starts_with("[:8, [], [\"v\"], :"));
+    }
+    assert!(failures[0] > 100 && failures[1] > 1, "{failures:?}");
 }
