@@ -67,9 +67,11 @@ impl Drop for Terminal {
 fn the_prompt_completes_hints_and_shows_where_one_is() {
     let mut terminal = Terminal::run(&["repl", "--do", "SET stock:{p1} 10"]);
     terminal.see("moonkeep> ");
-    terminal.press("GE\t");
+    terminal.press("GET ");
     terminal.see("moonkeep> GET \x1b[90mkey\x1b[0m");
-    terminal.press("st\t\r");
+    terminal.press("st\t");
+    terminal.see("moonkeep> GET stock:{p1} ");
+    terminal.press("\r");
     terminal.see("\r\n\"10\"\r\n");
     terminal.press("SELECT 1\r");
     terminal.see("moonkeep[1]> ");
