@@ -137,7 +137,7 @@ impl Engine {
         core.settle();
         Ok(())
     }
-    /// Empties all databases at once; sessions, scripts, settings, the clock and the generator stay as they are.
+    /// Empties all databases at once; sessions, scripts, libraries, settings, the clock and the generator stay as they are.
     ///
     /// # Errors
     /// As [`try_client`](Self::try_client).

@@ -20,7 +20,8 @@ const BYTES_PER_WORK: u64 = 16;
 /// for scripts that are known to end, for no other one can be stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Units of work: one is about an instruction of the VM. The same script stops at the same unit each time.
+    /// Units of work: one is about an instruction of the VM. The same script stops at the same unit each time. The code
+    /// of a library, as FUNCTION LOAD runs it, gets 50 million at most.
     pub work: u64,
     /// Real time, in milliseconds: a backstop for what the work budget misjudges.
     pub time_ms: u64,
