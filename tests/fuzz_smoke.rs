@@ -5,6 +5,9 @@
 #[path = "../fuzz/src/bodies.rs"]
 #[allow(unreachable_pub, reason = "public in the fuzz crate")]
 pub(crate) mod bodies;
+#[path = "../fuzz/src/libraries.rs"]
+#[allow(unreachable_pub, reason = "public in the fuzz crate")]
+pub(crate) mod libraries;
 #[path = "../fuzz/src/parsers.rs"]
 #[allow(unreachable_pub, reason = "public in the fuzz crate")]
 pub(crate) mod parsers;
@@ -66,6 +69,11 @@ fn fuzz_script() {
 #[test]
 fn fuzz_parsers() {
     smoke("parsers", 60_000, |rng| text_of_pieces(rng, PARSED, ""));
+}
+
+#[test]
+fn fuzz_libraries() {
+    smoke("libraries", 1000, |rng| text_of_pieces(rng, DATA, ""));
 }
 
 #[test]
@@ -166,6 +174,53 @@ const PARSED: &[&str] = &[
     "<integer>",
     "#1",
     "name=",
+];
+
+const DATA: &[&str] = &[
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    ":",
+    "\"",
+    "\\",
+    "\\u0041",
+    "\\ud834\\udd1e",
+    "\"a\"",
+    "\"k\":",
+    "1",
+    "-0",
+    "1.5e3",
+    "0x1p-3",
+    "nan(7)",
+    "inf",
+    "null",
+    "true",
+    "false",
+    "[[",
+    "]]",
+    "{}",
+    "[]",
+    " ",
+    "\0",
+    "\u{1}",
+    "\u{7f}",
+    "b",
+    "i",
+    "I3",
+    "c0",
+    "s",
+    "d",
+    "f",
+    "!8",
+    "<",
+    ">",
+    "x",
+    "i32",
+    "!",
+    "c3",
+    "2147483648",
 ];
 
 const LUA: &[&str] = &[

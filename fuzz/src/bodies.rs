@@ -13,8 +13,12 @@ use std::time::Duration;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: &[Target] =
-    &[("commands", commands), ("script", script), ("parsers", super::parsers::parsers)];
+pub const TARGETS: &[Target] = &[
+    ("commands", commands),
+    ("script", script),
+    ("parsers", super::parsers::parsers),
+    ("libraries", super::libraries::libraries),
+];
 
 /// The instant at which each program starts, in Unix milliseconds.
 pub const START_MS: i64 = 1_700_000_000_000;

@@ -5,4 +5,5 @@
 //! that says what was wrong, in `regressions/<target>`; the ordinary tests run it from then on.
 
 pub mod bodies;
+pub mod libraries;
 pub mod parsers;
