@@ -149,8 +149,14 @@ impl Server {
 
 impl Target for Server {
     fn send(&mut self, connection: &str, argv: &[Vec<u8>]) {
+        let may_wait = may_wait(argv);
+        if may_wait && !self.connections.contains_key(connection) {
+            // The server reads a new connection one turn after it has accepted it.
+            self.connection(connection).send(&super::target::argv(&["PING"]));
+            self.receive(connection);
+        }
         self.connection(connection).send(argv);
-        if !self.connection(connection).patient {
+        if may_wait {
             // What another connection sends next must not overtake it.
             self.control(&["PING"]);
         }
@@ -214,7 +220,7 @@ impl Connection {
     fn send(&mut self, argv: &[Vec<u8>]) {
         let mut request = Vec::new();
         Wire::write_command(argv, &mut request);
-        self.patient = !argv.first().is_some_and(|name| name.to_ascii_uppercase().starts_with(b"B"));
+        self.patient = !may_wait(argv);
         self.reader.get_mut().write_all(&request).expect("the reference server reads commands");
     }
 
@@ -229,6 +235,11 @@ impl Connection {
             Err(error) => panic!("the reference server's reply: {error}"),
         }
     }
+}
+
+/// Whether the command may be one that waits.
+fn may_wait(argv: &[Vec<u8>]) -> bool {
+    argv.first().is_some_and(|name| name.to_ascii_uppercase().starts_with(b"B"))
 }
 
 fn fresh_folder() -> Result<PathBuf, String> {
