@@ -294,6 +294,7 @@ fn a_client_may_speak_resp3() {
 fn a_wrong_call_says_what_is_right_and_gives_status_2() {
     let cases: &[(&[&str], &str)] = &[
         (&["evl", STOCK], "there is no command \"evl\"; `moonkeep help` lists them"),
+        (&["help", "evl"], "there is no command \"evl\"; `moonkeep help` lists them"),
         (&["--eval", STOCK], "it is `moonkeep eval SCRIPT ...`, without the dashes of redis-cli"),
         (&["--what"], "invalid option '--what'; see `moonkeep help`"),
         (&["eval"], "eval needs the file of a script, see moonkeep eval --help"),

@@ -242,6 +242,25 @@ fn a_script_is_held_to_its_contract_when_asked() {
 }
 
 #[test]
+fn a_command_that_waits_lets_its_timeout_pass() {
+    let run = session(&["BLPOP l 2", ":now", "RPUSH l x", "BLPOP l 2", ":now"]);
+    let now = "2024-01-01T00:00:02.001Z (1704067202001)";
+    assert_eq!(run, ok(&["(nil)", now, "(integer) 1", "1) \"l\"", "2) \"x\"", now]));
+    let note = "the command would wait for ever: nobody else is here to serve it; with a timeout, that passes on the clock";
+    refused(&[("BLPOP l 0", note)]);
+}
+
+#[test]
+fn a_slip_of_the_comma_is_told() {
+    let (out, err, status) =
+        session(&[":eval lua/decrease_stock.lua s 1", ":check lua/decrease_stock.lua s, 1"]);
+    assert_eq!(out, "(error) Expected one key and one argument\n".repeat(2));
+    let notes = "moonkeep: line 1: no comma stands among the words, so all are keys; arguments follow one: KEY , ARG\n\
+        moonkeep: line 2: the comma of \"s,\" belongs to the key; one that ends the keys stands alone: KEY , ARG\n";
+    assert_eq!((err.as_str(), status), (notes, 1));
+}
+
+#[test]
 fn a_session_begins_again_with_its_set_up() {
     let run = session_with(
         &["--do", "SET k v", "--seed", "3", "--now", "5"],

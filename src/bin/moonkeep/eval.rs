@@ -93,12 +93,8 @@ pub(crate) fn run(parser: &mut lexopt::Parser) -> Result<ExitCode, Refusal> {
         eprintln!("moonkeep: {breach}");
     }
     let failed = reply.is_error() || breach.is_some();
-    if let Some(slip) = slip(&told) {
+    if let Some(slip) = misplaced(&told.words).or_else(|| told.words.slip(failed)) {
         eprintln!("moonkeep: {slip}");
-    } else if failed && !told.words.comma && !told.words.keys.is_empty() {
-        eprintln!(
-            "moonkeep: no comma stands among the words, so all are keys; arguments follow one: KEY , ARG"
-        );
     }
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
@@ -143,23 +139,15 @@ fn parse(parser: &mut lexopt::Parser) -> Result<Option<Eval>, Refusal> {
     Ok(Some(told))
 }
 
-/// What looks like a slip in the words after SCRIPT. They are run as they stand: a slip is only told.
-fn slip(told: &Eval) -> Option<String> {
-    let Words { keys, comma, args } = &told.words;
+/// An option among the words after SCRIPT; it is run as it stands and told.
+fn misplaced(words: &Words) -> Option<String> {
     let is_option = |word: &&Vec<u8>| {
         let own = ["--raw", "--json", "--trace", "--checked", "--resp3", "--script"];
         own.iter().chain(&Setting::OPTIONS).any(|option| option.as_bytes() == word.as_slice())
     };
-    if let Some(word) = keys.iter().chain(args).find(is_option) {
-        let word = String::from_utf8_lossy(word);
-        return Some(format!(
-            "{word} stands after SCRIPT and went to the script; options stand before SCRIPT"
-        ));
-    }
-    let touching = |word: &&Vec<u8>| word.starts_with(b",") || word.ends_with(b",");
-    let word = keys.iter().filter(|_| !comma).find(touching)?;
+    let word = words.keys.iter().chain(&words.args).find(is_option)?;
     let word = String::from_utf8_lossy(word);
-    Some(format!("the comma of {word:?} belongs to the key; one that ends the keys stands alone: KEY , ARG"))
+    Some(format!("{word} stands after SCRIPT and went to the script; options stand before SCRIPT"))
 }
 
 fn call(told: &Eval, engine: &Engine, client: &mut Client) -> Result<Outcome, Refusal> {

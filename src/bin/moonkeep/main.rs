@@ -64,10 +64,7 @@ fn run() -> Result<ExitCode, Refusal> {
             Some("repl") => return repl::run(&mut parser),
             Some("help") => help(&mut parser)?,
             Some("version") => print(version().as_bytes())?,
-            _ => {
-                let word = word.to_string_lossy();
-                return Err(Refusal(format!("there is no command {word:?}; `moonkeep help` lists them")));
-            }
+            _ => return Err(no_command(&word)),
         },
     }
     Ok(ExitCode::SUCCESS)
@@ -77,9 +74,15 @@ fn help(parser: &mut lexopt::Parser) -> Result<(), Refusal> {
     let text = match next_word(parser)? {
         Some(Word::Value(word)) if word == "eval" => eval::HELP,
         Some(Word::Value(word)) if word == "repl" => repl::HELP,
+        Some(Word::Value(word)) => return Err(no_command(&word)),
         _ => HELP,
     };
     print(text.as_bytes())
+}
+
+fn no_command(word: &OsString) -> Refusal {
+    let word = word.to_string_lossy();
+    Refusal(format!("there is no command {word:?}; `moonkeep help` lists them"))
 }
 
 fn version() -> String {

@@ -86,6 +86,25 @@ impl Words {
             None => Words { keys: words, comma: false, args: Vec::new() },
         }
     }
+    /// What looks like a slip: a comma that is none, or none at all where the script failed.
+    pub(crate) fn slip(&self, failed: bool) -> Option<String> {
+        if self.comma {
+            return None;
+        }
+        let touching = |word: &&Vec<u8>| word.starts_with(b",") || word.ends_with(b",");
+        match self.keys.iter().find(touching) {
+            Some(word) => {
+                let word = String::from_utf8_lossy(word);
+                Some(format!(
+                    "the comma of {word:?} belongs to the key; one that ends the keys stands alone: KEY , ARG"
+                ))
+            }
+            None if failed && !self.keys.is_empty() => Some(
+                "no comma stands among the words, so all are keys; arguments follow one: KEY , ARG".into(),
+            ),
+            None => None,
+        }
+    }
     /// The words of EVAL.
     pub(crate) fn eval(&self, text: &[u8]) -> Vec<Vec<u8>> {
         let count = self.keys.len().to_string().into_bytes();

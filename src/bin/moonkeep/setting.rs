@@ -3,7 +3,7 @@
 
 use crate::statements::{self, Statements};
 use crate::{Refusal, time};
-use moonkeep::{Client, Clock, Engine};
+use moonkeep::{Blocking, Client, Clock, Engine};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -58,10 +58,11 @@ impl Setting {
         Ok(true)
     }
 
-    /// An engine that begins so, empty.
+    /// An engine that begins so, empty. It has one client, whom nobody else could serve: a command that waits (BLPOP)
+    /// lets its timeout pass on the clock.
     pub(crate) fn engine(&self) -> Engine {
         let clock = self.now_ms.map_or_else(Clock::default, Clock::manual);
-        Engine::builder().clock(clock).seed(self.seed).build()
+        Engine::builder().clock(clock).seed(self.seed).blocking(Blocking::Advance).build()
     }
 
     /// Does the steps, in order; each must succeed.

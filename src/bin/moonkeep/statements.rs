@@ -16,14 +16,61 @@ pub(crate) enum Parsed {
 
 /// Reads the text of a command.
 pub(crate) fn parse(text: &[u8]) -> Parsed {
-    if text.trim_ascii_start().starts_with(b"#") {
+    if is_comment(text) {
         return Parsed::Words(Vec::new());
     }
-    if let Some(words) = split_words(text) {
-        return Parsed::Words(words);
+    let mut quotes = Quotes::default();
+    quotes.read(text);
+    match split_words(text) {
+        Some(words) => Parsed::Words(words),
+        None if quotes.is_open() => Parsed::Open,
+        None => Parsed::Malformed,
     }
-    let closed_by = |end: &[u8]| split_words(&[text, end].concat()).is_some();
-    if closed_by(b"\n\"") || closed_by(b"\n'") { Parsed::Open } else { Parsed::Malformed }
+}
+
+fn is_comment(text: &[u8]) -> bool {
+    text.trim_ascii_start().starts_with(b"#")
+}
+
+/// Which quotes are open, as `split_words` sees them, carried from line to line.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Quotes {
+    #[default]
+    Closed,
+    /// A quote was closed just before.
+    Closing,
+    Double,
+    /// A backslash stands before the next byte.
+    DoubleEscape,
+    Single,
+    SingleEscape,
+    /// What follows does not matter: a NUL ends the words, something touches a closing quote.
+    Over,
+}
+
+impl Quotes {
+    fn is_open(self) -> bool {
+        matches!(self, Quotes::Double | Quotes::DoubleEscape | Quotes::Single | Quotes::SingleEscape)
+    }
+    fn read(&mut self, text: &[u8]) {
+        *self = text.iter().fold(*self, |quotes, &byte| quotes.after(byte));
+    }
+    fn after(self, byte: u8) -> Quotes {
+        match (self, byte) {
+            // In single quotes a backslash stands for itself but before a quote.
+            (Quotes::SingleEscape, b'\\') => Quotes::SingleEscape,
+            (Quotes::Closed, b'"') | (Quotes::DoubleEscape, _) => Quotes::Double,
+            (Quotes::Closed, b'\'') | (Quotes::SingleEscape, _) => Quotes::Single,
+            (Quotes::Closed | Quotes::Closing, 0) => Quotes::Over,
+            (Quotes::Closed, _) => Quotes::Closed,
+            (Quotes::Closing, byte) if byte.is_ascii_whitespace() => Quotes::Closed,
+            (Quotes::Closing, _) => Quotes::Over,
+            (Quotes::Double, b'"') | (Quotes::Single, b'\'') => Quotes::Closing,
+            (Quotes::Double, b'\\') => Quotes::DoubleEscape,
+            (Quotes::Single, b'\\') => Quotes::SingleEscape,
+            (other, _) => other,
+        }
+    }
 }
 
 /// A command of a text.
@@ -35,11 +82,12 @@ pub(crate) struct Statement {
     pub(crate) text: Vec<u8>,
 }
 
-/// Puts lines together to commands; blank lines and comments are skipped.
+/// Puts lines together to commands; blank lines and comments are skipped. Each line is looked at once, however long a
+/// quote stays open.
 #[derive(Debug, Default)]
 pub(crate) struct Statements {
     lines_read: usize,
-    open: Option<Statement>,
+    open: Option<(Statement, Quotes)>,
 }
 
 impl Statements {
@@ -47,22 +95,26 @@ impl Statements {
     pub(crate) fn push(&mut self, line: &[u8]) -> Option<Statement> {
         self.lines_read += 1;
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let statement = match self.open.take() {
-            Some(open) => Statement { text: [&open.text, &b"\n"[..], line].concat(), ..open },
-            None => Statement { line: self.lines_read, text: line.to_vec() },
-        };
-        match parse(&statement.text) {
-            Parsed::Words(words) if words.is_empty() => None,
-            Parsed::Words(_) | Parsed::Malformed => Some(statement),
-            Parsed::Open => {
-                self.open = Some(statement);
-                None
+        let (mut statement, mut quotes) = match self.open.take() {
+            Some((mut statement, mut quotes)) => {
+                statement.text.push(b'\n');
+                quotes.read(b"\n");
+                (statement, quotes)
             }
+            None if is_comment(line) || line.trim_ascii().is_empty() => return None,
+            None => (Statement { line: self.lines_read, text: Vec::new() }, Quotes::default()),
+        };
+        statement.text.extend_from_slice(line);
+        quotes.read(line);
+        if !quotes.is_open() {
+            return Some(statement);
         }
+        self.open = Some((statement, quotes));
+        None
     }
     /// The lines are over: what is still open.
     pub(crate) fn finish(self) -> Option<Statement> {
-        self.open
+        self.open.map(|(statement, _)| statement)
     }
     /// All commands of a text; the last one may be open.
     pub(crate) fn of(text: &[u8]) -> Vec<Statement> {
@@ -112,6 +164,23 @@ mod tests {
         ];
         for (text, wanted) in cases {
             assert_eq!(words(text).map(|words| words.len()), wanted, "{}", text.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn quotes_are_open_where_a_closing_one_would_make_words() {
+        let bytes = *b"\"'\\ x\n\0a";
+        let mut rng = moonkeep::util::rng::Rng::new(7);
+        for _ in 0..20_000 {
+            let text: Vec<u8> =
+                (0..rng.below(9)).map(|_| bytes[rng.below(bytes.len() as u64) as usize]).collect();
+            let closed_by = |end: &[u8]| split_words(&[&text, end].concat()).is_some();
+            let wanted = match split_words(&text) {
+                Some(words) => Parsed::Words(words),
+                None if closed_by(b"\n\"") || closed_by(b"\n'") => Parsed::Open,
+                None => Parsed::Malformed,
+            };
+            assert_eq!(parse(&text), wanted, "{}", text.escape_ascii());
         }
     }
 }

@@ -213,23 +213,22 @@ fn read(path: &[u8]) -> Result<Vec<u8>, String> {
 }
 
 fn eval(session: &mut Session, words: &[Vec<u8>]) -> Told {
-    eval_traced(session, words, session.traces)
-}
-
-fn eval_traced(session: &mut Session, words: &[Vec<u8>], traced: bool) -> Told {
     let [path, words @ ..] = words else { return takes(":eval") };
-    let argv = Words::new(words.to_vec()).eval(&read(path)?);
-    session.call(&argv, traced)
+    let (lua, words) = (read(path)?, Words::new(words.to_vec()));
+    let mut answer = session.call(&words.eval(&lua), session.traces)?;
+    answer.notes.extend(words.slip(answer.failed));
+    Ok(answer)
 }
 
 fn check(session: &mut Session, words: &[Vec<u8>]) -> Told {
     let [path, words @ ..] = words else { return takes(":check") };
-    let source = Source::File(text(path).into());
-    let lua = read(path)?;
-    let contract = source.contract(&lua).map_err(|refusal| refusal.0)?;
-    let (script, words) = ((lua.as_slice(), contract), Words::new(words.to_vec()));
+    let (lua, words) = (read(path)?, Words::new(words.to_vec()));
+    let contract = Source::File(text(path).into()).contract(&lua).map_err(|refusal| refusal.0)?;
+    let script = (lua.as_slice(), contract);
     let run = scripts::run_checked(&session.engine, &mut session.client, script, &words, session.traces);
-    session.told(run)
+    let mut answer = session.told(run)?;
+    answer.notes.extend(words.slip(answer.failed));
+    Ok(answer)
 }
 
 fn source(session: &mut Session, words: &[Vec<u8>]) -> Told {
@@ -254,15 +253,18 @@ fn switch(words: &[Vec<u8>]) -> Option<bool> {
 }
 
 fn trace(session: &mut Session, words: &[Vec<u8>]) -> Told {
-    match (switch(words), words) {
-        (Some(on), _) => session.traces = on,
-        (None, []) => return takes(":trace"),
-        (None, [first, rest @ ..]) if first.eq_ignore_ascii_case(b":eval") => {
-            return eval_traced(session, rest, true);
-        }
-        (None, words) => return session.call(words, true),
+    let Some(first) = words.first() else { return takes(":trace") };
+    if let Some(on) = switch(words) {
+        session.traces = on;
+        return ok();
     }
-    ok()
+    if !first.starts_with(b":") {
+        return session.call(words, true);
+    }
+    let traces = std::mem::replace(&mut session.traces, true);
+    let told = run(session, &text(first), &words[1..]);
+    session.traces = traces;
+    told
 }
 
 fn journal(session: &mut Session, words: &[Vec<u8>]) -> Told {

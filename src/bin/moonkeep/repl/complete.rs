@@ -41,6 +41,9 @@ pub(super) fn complete(line: &str, world: &World) -> Completion {
         None => starting(partial, names().chain(["help", "quit", "clear"])),
         Some((first, rest)) => match first.to_ascii_lowercase().as_slice() {
             b":eval" | b":check" | b":source" if rest.is_empty() => return Completion::File,
+            b":trace" if matches!(rest, [one] if matches!(one.as_slice(), b":eval" | b":check")) => {
+                return Completion::File;
+            }
             [b':', ..] => after_colon(&String::from_utf8_lossy(first), rest, partial, world),
             b"help" | b"?" => help_topics(rest, partial),
             _ => of_command(&before, partial, world),
@@ -103,8 +106,10 @@ fn after_colon(name: &str, rest: &[Vec<u8>], partial: &str, world: &World) -> Ve
         ":trace" if is_first => {
             let mut words = starting(partial, ["on", "off"]);
             words.extend(starting(partial, names()));
+            words.extend(starting(partial, [":check", ":eval"]));
             return words;
         }
+        ":trace" if rest[0].starts_with(b":") => return keys(partial, world),
         ":trace" => return of_command(rest, partial, world),
         ":restore" | ":diff" | ":snapshot" if is_first => {
             let names = world.snapshots.iter().filter(|name| name.starts_with(partial));

@@ -210,7 +210,12 @@ mod tests {
         for (line, wanted) in cases {
             assert_eq!(offered(&session, line), wanted, "{line}");
         }
-        assert_eq!(offered(&session, ":eval lua/unl"), [":eval lua/unlock.lua"]);
+        for command in [":eval", ":source", ":trace :eval"] {
+            assert_eq!(
+                offered(&session, &format!("{command} lua/unl")),
+                [format!("{command} lua/unlock.lua")]
+            );
+        }
     }
 
     #[test]

@@ -36,7 +36,7 @@ How it looks:
 At the prompt, tab completes commands, options, keys and names; what may follow stands in grey. A line whose quotes are
 open goes on in the next one, so a Lua script can be typed. \"help SET\" and \"help @string\" tell about Redis's commands;
 :help lists moonkeep's own: :advance 5s, :snapshot, :diff, :restore, :eval FILE, :trace on and more. Ctrl-C drops the
-line, Ctrl-D leaves.
+line, Ctrl-D leaves. A command that waits, as BLPOP, lets its timeout pass on the clock.
 
 When standard input is no terminal, its lines are run without a prompt; replies go to standard output as on a terminal,
 what moonkeep itself has to say to standard error. Exit status: 0, or 1 when a line failed (redis-cli gives 0), or 2

@@ -185,6 +185,9 @@ impl Session {
                 self.client = self.engine.try_client().map_err(|error| error.to_string())?;
                 return Err("the session had ended; a new one is open now, in database 0: call again".into());
             }
+            Err(error) if error.is_would_block() => {
+                return Err("the command would wait for ever: nobody else is here to serve it; with a timeout, that passes on the clock".into());
+            }
             Err(error) => return Err(error.to_string()),
         };
         let mut answer = Answer::default();
