@@ -60,7 +60,7 @@ impl Core {
     /// Whether the session waits.
     #[inline]
     pub(super) fn is_blocked(&self, id: SessionId) -> bool {
-        self.state.sessions.get(id).blocked.is_some()
+        self.state.blocked > 0 && self.state.sessions.get(id).blocked.is_some()
     }
     /// A command has found nothing: its session waits, unless it did already.
     pub(super) fn block(&mut self, id: SessionId, wait: Box<Wait>) {
@@ -93,6 +93,12 @@ impl Core {
     /// is ready.
     #[inline]
     pub(super) fn serve(&mut self) {
+        if self.state.blocked > 0 {
+            self.serve_those_ready();
+        }
+    }
+    #[cold]
+    fn serve_those_ready(&mut self) {
         while self.state.blocked > 0 {
             let ready = self.state.store.take_ready();
             if ready.is_empty() && self.state.unblocked.is_empty() {

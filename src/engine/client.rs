@@ -1,6 +1,6 @@
 //! A client: a session in an engine, as a connection is on a server. `submit` is where every call starts.
 
-use super::lock::{Guard, Shared};
+use super::lock::Shared;
 use crate::command::TracedCall;
 use crate::error::Error;
 use crate::reply::{FromReply, Reply, Resp};
@@ -94,22 +94,14 @@ impl Client {
     }
     /// One call: takes the lock, runs one unit of work, leaves the reply in `out`.
     pub(crate) fn submit(&mut self, argv: &[&[u8]], out: &mut Reply) -> Result<(), Error> {
-        match self.begin(argv, out)? {
-            Some(core) if core.is_blocked(self.id) => self.wait(core, out),
-            _ => Ok(()),
-        }
-    }
-    /// Runs the unit of a call, after which its session may have to wait. None when the call needed no unit.
-    #[inline(always)]
-    pub(super) fn begin(&self, argv: &[&[u8]], out: &mut Reply) -> Result<Option<Guard<'_>>, Error> {
         out.clear();
         has_a_name(argv)?;
         if self.shared.answers_beside_the_lock(argv, out) {
-            return Ok(None);
+            return Ok(());
         }
         let mut core = self.shared.lock()?;
         core.lossy_unit(self.id, argv, out)?;
-        Ok(Some(core))
+        if core.is_blocked(self.id) { self.wait(core, out) } else { Ok(()) }
     }
     pub(super) fn submit_traced(
         &mut self,
@@ -137,7 +129,7 @@ impl Client {
     }
 }
 
-fn has_a_name(argv: &[&[u8]]) -> Result<(), Error> {
+pub(super) fn has_a_name(argv: &[&[u8]]) -> Result<(), Error> {
     if argv.is_empty() {
         return Err(Error::usage("a call needs at least the name of a command"));
     }

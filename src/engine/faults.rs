@@ -56,7 +56,7 @@ impl Core {
         self.lossy(id, out, |core, out| core.unit(id, argv, out))
     }
     /// Does the work, unless the request is lost; its reply may be lost after.
-    #[inline]
+    #[inline(always)]
     pub(super) fn lossy(
         &mut self,
         id: SessionId,

@@ -102,7 +102,7 @@ pub(crate) struct Guard<'a> {
 struct Wakes<'a>(&'a Shared);
 
 impl Drop for Wakes<'_> {
-    #[inline]
+    #[inline(always)]
     fn drop(&mut self) {
         if self.0.has_wakers.load(Ordering::Relaxed) {
             self.0.wake();
@@ -168,7 +168,7 @@ impl DerefMut for Guard<'_> {
 }
 
 impl Drop for Guard<'_> {
-    #[inline]
+    #[inline(always)]
     fn drop(&mut self) {
         if self.core.deliveries.is_fresh {
             self.hand_over();

@@ -163,13 +163,12 @@ impl Core {
         Ok(())
     }
     /// Begins a unit of a session.
-    #[inline]
+    #[inline(always)]
     fn enter(&mut self, id: SessionId) -> Result<(), Error> {
-        let session = self.state.sessions.get(id);
-        if session.closed {
+        if self.state.sessions.get(id).closed {
             return Err(Error::closed());
         }
-        if session.blocked.is_some() {
+        if self.is_blocked(id) {
             return Err(Error::usage("the session waits for the reply of an earlier call"));
         }
         self.state.store.begin_unit(self.clock.now_us());
@@ -180,7 +179,7 @@ impl Core {
         Ok(())
     }
     /// Ends it, with its reply.
-    #[inline]
+    #[inline(always)]
     fn leave(&mut self, id: SessionId, out: &mut Reply) {
         let session = self.state.sessions.get_mut(id);
         if session.replies != Replies::On {
