@@ -165,6 +165,8 @@ pub struct State {
     pub blocked: usize,
     /// Sessions whose waiting the running command has ended.
     pub unblocked: Vec<(SessionId, Unblock)>,
+    /// The last command of a script was one that may take long.
+    pub(crate) took_long: bool,
     /// The running command has told its propagated form itself.
     rewritten: bool,
 }
@@ -185,6 +187,7 @@ impl State {
             trace: None,
             blocked: 0,
             unblocked: Vec::new(),
+            took_long: false,
             rewritten: false,
         }
     }
@@ -203,6 +206,7 @@ impl State {
             trace: None,
             blocked: 0,
             unblocked: Vec::new(),
+            took_long: false,
             rewritten: false,
         }
     }
@@ -440,11 +444,12 @@ fn refused(cx: &mut Ctx<'_>, failure: Failure) -> Failure {
 }
 
 /// Checks before a script's command: the server has texts of its own for these.
-fn script_row(cx: &Ctx<'_>, table: &'static Table, argv: Argv<'_>) -> Result<&'static Row, Failure> {
+fn script_row(cx: &mut Ctx<'_>, table: &'static Table, argv: Argv<'_>) -> Result<&'static Row, Failure> {
     let row = table.lookup(argv).map_err(|failure| match failure {
         Failure::Arity(_) => Failure::SCRIPT_ARITY,
         _ => Failure::SCRIPT_UNKNOWN_COMMAND,
     })?;
+    cx.state.took_long = row.may_take_long;
     if row.spec.has(NOSCRIPT) {
         return Err(Failure::SCRIPT_NOT_ALLOWED);
     }

@@ -2,7 +2,7 @@
 //! Names are compared without case: they are folded to two machine words, which for up to 16 bytes are the whole name.
 //! The rows themselves are in `commands`, a layer above; it hands them to [`Table::new`].
 
-use super::spec::Spec;
+use super::spec::{FAST, Spec};
 use super::{Argv, usage};
 use crate::error::Failure;
 use std::fmt;
@@ -13,6 +13,8 @@ pub struct Row {
     pub spec: &'static Spec,
     /// The number of words, name included; negative when that is only the least.
     pub arity: i32,
+    /// Whether it may take long, with much data: longer than it took to write the data it removes.
+    pub may_take_long: bool,
     /// The places of the subcommands in the table, in order of name.
     subcommands: Vec<u16>,
 }
@@ -76,7 +78,8 @@ impl Table {
                     }
                 }
             }
-            table.rows.push(Row { spec, arity: arity(spec), subcommands: Vec::new() });
+            let may_take_long = !spec.has(FAST) && !matches!(spec.name, "set" | "del");
+            table.rows.push(Row { spec, arity: arity(spec), may_take_long, subcommands: Vec::new() });
         }
         table.fix_containers();
         table

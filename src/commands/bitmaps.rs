@@ -86,7 +86,7 @@ fn setbit(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Fai
     let (byte, mask) = (offset >> 3, mask(offset));
     let grows = bytes.len() <= byte;
     if grows {
-        bytes.resize(byte + 1, 0);
+        Str::lengthen(bytes, byte + 1);
     }
     let was_on = bytes[byte] & mask != 0;
     if on {

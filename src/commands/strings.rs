@@ -430,7 +430,7 @@ fn setrange(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, F
         let start = offset as usize;
         let bytes = edit.value_mut().as_string_mut()?.make_growable();
         len = bytes.len().max(start + text.len());
-        bytes.resize(len, 0);
+        Str::lengthen(bytes, len);
         bytes[start..start + text.len()].copy_from_slice(text);
         edit.commit(Event::string("setrange"));
     }

@@ -47,6 +47,10 @@ texts! {
     OUT_OF_WORK = "ERR Script stopped: it used up its work budget";
     /// The time limit is over.
     OUT_OF_TIME = "ERR Script stopped: it ran longer than its time limit";
+    /// What a script exchanges with commands is over the limit.
+    TOO_MUCH_TRAFFIC = "ERR Script stopped: it passes too much to commands and gets too much from them";
+    /// What a script returns is over the limit.
+    REPLY_TOO_LARGE = "ERR Script stopped: what it returns is too large";
     /// SCRIPT KILL after the script has written.
     UNKILLABLE = "UNKILLABLE Sorry the script already executed write commands against the dataset. You can either wait the script termination or kill the server in a hard way using the SHUTDOWN NOSAVE command.";
     /// SCRIPT KILL.

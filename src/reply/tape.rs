@@ -222,6 +222,10 @@ impl Reply {
             _ => *op,
         }));
     }
+    /// Bytes of what was written: 16 for each value, and those of the texts.
+    pub fn size(&self) -> usize {
+        self.ops.len() * size_of::<Op>() + self.data.len()
+    }
     /// Bytes held by this reply, for accounting.
     pub fn memory_bytes(&self) -> usize {
         self.ops.capacity() * size_of::<Op>() + self.data.capacity()

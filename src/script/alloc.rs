@@ -15,8 +15,14 @@ const SMALL_MAX: usize = 32 * 1024;
 const CLASSES: usize = FINE_MAX / 16 + 1 + 6 * 4;
 /// A heap up to this size may grow to many times its size before it is collected.
 pub(super) const LARGE_HEAP: usize = 1 << 20;
-/// What may be granted between two looks of the instruction hook: it bounds how late a stop comes.
-const BURST: u64 = 1 << 30;
+/// After so much was granted the instruction hook looks at once: it bounds how late a stop comes.
+const BURST: u64 = 4 << 20;
+/// More than this is not granted between two looks: a function of Lua's must not go on and on without one.
+const BURST_MAX: u64 = 1 << 30;
+/// What Lua puts around the bytes of a string.
+const STRING_HEADER: usize = 25;
+/// The bytes of one entry of a table's hash part, which comes in powers of two.
+const HASH_ENTRY: usize = 40;
 /// What is taken from the system at once for small blocks. The pristine image must fit into one chunk.
 const CHUNK: usize = 256 * 1024;
 
@@ -48,6 +54,16 @@ struct Image {
     used: usize,
 }
 
+/// Limits that do not hold for a while.
+pub(super) struct Suspended {
+    ceiling: usize,
+    string_max: usize,
+    granted_max: u64,
+    burst_at: u64,
+    pressure_at: usize,
+    refuse_at: u64,
+}
+
 /// The memory of one Lua state.
 pub(super) struct Arena {
     free: [*mut u8; CLASSES],
@@ -60,7 +76,13 @@ pub(super) struct Arena {
     requests: u64,
     granted: u64,
     granted_max: u64,
+    burst_at: u64,
     pressure_at: usize,
+    /// Bytes in large blocks.
+    in_large: usize,
+    /// The longest string, with its header.
+    string_max: usize,
+    string_limit: usize,
     refuse_at: u64,
     refuse: u64,
     large: *mut Large,
@@ -70,7 +92,7 @@ pub(super) struct Arena {
 
 impl Arena {
     /// An empty arena in which nothing may hold more than `limit` bytes once `enforce` was called.
-    pub(super) fn new(limit: usize) -> Self {
+    pub(super) fn new(limit: usize, string_limit: usize) -> Self {
         let mut arena = Arena {
             free: [null_mut(); CLASSES],
             next: null_mut(),
@@ -82,7 +104,11 @@ impl Arena {
             requests: 0,
             granted: 0,
             granted_max: u64::MAX,
+            burst_at: u64::MAX,
             pressure_at: usize::MAX,
+            in_large: 0,
+            string_max: usize::MAX,
+            string_limit: string_limit.saturating_add(STRING_HEADER),
             refuse_at: u64::MAX,
             refuse: u64::MAX,
             large: null_mut(),
@@ -116,17 +142,27 @@ impl Arena {
         self.refuse = n.unwrap_or(u64::MAX);
     }
 
+    /// Bytes in large blocks.
+    pub(super) fn in_large(&self) -> usize {
+        self.in_large
+    }
+
     /// Bytes granted since the last time this was asked: each of them was written, so they are charged as work.
-    /// Until it is asked again, no more than `BURST` are granted.
+    /// Until it is asked again, no more than `BURST_MAX` are granted.
     pub(super) fn take_granted(&mut self) -> u64 {
-        self.granted_max = BURST;
+        (self.granted_max, self.burst_at) = (BURST_MAX, BURST);
         std::mem::take(&mut self.granted)
     }
 
-    /// True once more is in use than was set to be looked at.
+    /// True once more is in use than was set to be looked at, or a good deal was granted since the last look.
     #[inline(always)]
     pub(super) fn is_pressed(&self) -> bool {
-        self.used > self.pressure_at
+        self.used > self.pressure_at || self.granted > self.burst_at
+    }
+
+    /// Somebody will look soon: `is_pressed` is false until then.
+    pub(super) fn note_pressure(&mut self) {
+        (self.pressure_at, self.burst_at) = (usize::MAX, u64::MAX);
     }
 
     /// Sets how much may be in use until `is_pressed` says so.
@@ -138,6 +174,7 @@ impl Arena {
     #[inline]
     pub(super) fn enforce(&mut self) {
         self.ceiling = self.limit;
+        self.string_max = self.string_limit;
         self.pressure_at = LARGE_HEAP;
         self.take_granted();
         self.refuse_at = if self.refuse == u64::MAX { u64::MAX } else { self.requests + self.refuse };
@@ -148,9 +185,24 @@ impl Arena {
     #[inline]
     pub(super) fn relax(&mut self) {
         self.ceiling = usize::MAX;
-        self.pressure_at = usize::MAX;
+        self.string_max = usize::MAX;
+        self.note_pressure();
         self.granted_max = u64::MAX;
         self.refuse_at = u64::MAX;
+    }
+
+    /// As `relax`, up to `resume` within the same protected call.
+    pub(super) fn suspend(&mut self) -> Suspended {
+        let Arena { ceiling, string_max, granted_max, burst_at, pressure_at, refuse_at, .. } = *self;
+        self.relax();
+        Suspended { ceiling, string_max, granted_max, burst_at, pressure_at, refuse_at }
+    }
+
+    /// The limits of before `suspend`.
+    pub(super) fn resume(&mut self, limits: Suspended) {
+        let Suspended { ceiling, string_max, granted_max, burst_at, pressure_at, refuse_at } = limits;
+        (self.ceiling, self.string_max, self.refuse_at) = (ceiling, string_max, refuse_at);
+        (self.granted_max, self.burst_at, self.pressure_at) = (granted_max, burst_at, pressure_at);
     }
 
     /// Remembers the present contents as those of a new interpreter. False when they do not fit into one chunk.
@@ -253,6 +305,7 @@ impl Arena {
             }
             self.large = head;
             self.held += layout.size();
+            self.in_large += layout.size();
             head.add(1).cast()
         }
     }
@@ -271,6 +324,7 @@ impl Arena {
                 None => self.large = next,
             }
             self.held -= bytes;
+            self.in_large -= bytes;
             dealloc(head.cast(), Layout::from_size_align_unchecked(bytes, 16));
         }
     }
@@ -311,7 +365,7 @@ impl Arena {
     #[inline(always)]
     pub(super) unsafe fn request(&mut self, block: *mut u8, old: usize, new: usize) -> *mut u8 {
         if block.is_null() {
-            if new == 0 || !self.admit(0, new) {
+            if new == 0 || !self.admit(0, new) || (new > self.string_max && !is_hash_part(new)) {
                 return null_mut();
             }
             let fresh = self.take(new);
@@ -350,6 +404,13 @@ impl Arena {
         self.used = self.used - old + new;
         fresh
     }
+}
+
+/// Whether a new block of this size is the hash part of a table or the table of all strings; else it is a string.
+/// An array grows in its place.
+#[cold]
+fn is_hash_part(size: usize) -> bool {
+    size.is_power_of_two() || (size.is_multiple_of(HASH_ENTRY) && (size / HASH_ENTRY).is_power_of_two())
 }
 
 impl Drop for Arena {
@@ -397,7 +458,7 @@ mod tests {
 
     #[test]
     fn blocks_do_not_overlap_and_keep_their_contents_when_resized() {
-        let mut arena = Arena::new(1 << 20);
+        let mut arena = Arena::new(1 << 20, 1 << 20);
         let sizes = [1, 16, 17, 500, 513, 4000, 32768, 32769, 100_000];
         let mut blocks: Vec<(*mut u8, usize)> = Vec::new();
         for (i, &size) in sizes.iter().enumerate() {
@@ -424,7 +485,7 @@ mod tests {
 
     #[test]
     fn the_limit_holds_only_while_enforced() {
-        let mut arena = Arena::new(CHUNK + 100_000);
+        let mut arena = Arena::new(CHUNK + 100_000, CHUNK);
         arena.enforce();
         let first = arena.ask(null_mut(), 0, 60_000);
         assert!(!first.is_null());
@@ -435,8 +496,36 @@ mod tests {
     }
 
     #[test]
+    fn strings_are_bounded_apart_from_tables() {
+        let mut arena = Arena::new(8 << 20, 1000);
+        arena.enforce();
+        assert!(!arena.ask(null_mut(), 0, 1025).is_null());
+        assert!(arena.ask(null_mut(), 0, 1026).is_null());
+        let table = arena.ask(null_mut(), 0, HASH_ENTRY * 1024);
+        assert!(!table.is_null() && !arena.ask(table, HASH_ENTRY * 1024, 100_000).is_null());
+        arena.relax();
+        assert!(!arena.ask(null_mut(), 0, 1026).is_null());
+    }
+
+    #[test]
+    fn a_burst_and_growth_ask_for_a_look() {
+        let mut arena = Arena::new(64 << 20, 64 << 20);
+        arena.enforce();
+        let mut block = arena.ask(null_mut(), 0, 900_000);
+        assert!(!arena.is_pressed());
+        for _ in 0..4 {
+            arena.ask(block, 900_000, 0);
+            block = arena.ask(null_mut(), 0, 900_000);
+        }
+        assert!(arena.is_pressed());
+        arena.note_pressure();
+        assert!(!arena.is_pressed());
+        assert_eq!((arena.take_granted(), arena.is_pressed()), (4_500_000, false));
+    }
+
+    #[test]
     fn the_nth_request_fails_and_only_that_one() {
-        let mut arena = Arena::new(1 << 20);
+        let mut arena = Arena::new(1 << 20, 1 << 20);
         arena.refuse_nth(Some(2));
         assert!(!arena.ask(null_mut(), 0, 8).is_null());
         arena.enforce();
@@ -447,7 +536,7 @@ mod tests {
 
     #[test]
     fn a_restored_arena_has_the_old_contents_and_hands_out_the_same_addresses() {
-        let mut arena = Arena::new(8 << 20);
+        let mut arena = Arena::new(8 << 20, 8 << 20);
         let block = arena.ask(null_mut(), 0, 100);
         // SAFETY: the block is 100 bytes long.
         unsafe { block.write_bytes(7, 100) };

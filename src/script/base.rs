@@ -2,12 +2,13 @@
 //! bytecode, run without bound, hide a stop, or because the server has its own (`pcall`, `math.random`).
 //! What stays as Lua has it is not mentioned here. What exists at all: `sandbox`.
 
-use super::bridge::{self, Call, native};
+use super::bridge::{self, Call, Resumed, native};
 use super::convert::before_nul;
 use super::interpreter;
+use super::limits::Stop;
 use super::sandbox::{push_shown_metatable, refuse_sealed, unseal};
 use super::stack::{ALL, GLOBALS, Kind, Outcome, REGISTRY, Raised, Returned, Stack};
-use super::strings;
+use super::{strings, tables};
 use crate::error::scripting::CODE;
 use mlua::ffi::{self, lua_CFunction};
 use std::ffi::c_int;
@@ -19,14 +20,11 @@ enum Wrapped {
     Setmetatable,
     Getmetatable,
     Create,
-    Wrap,
-    Resume,
-    Sort,
-    Foreach,
+    Format,
 }
 
 /// How many functions are wrapped.
-pub(super) const WRAPPED: usize = Wrapped::Foreach as usize + 1;
+pub(super) const WRAPPED: usize = Wrapped::Format as usize + 1;
 
 /// The work charged for a new coroutine: what its first instructions may use before they are counted.
 const COROUTINE_WORK: u64 = 1000;
@@ -57,9 +55,10 @@ const FUNCTIONS: &[Entry] = &[
     (b"string", b"gmatch", || native(strings::gmatch)),
     (b"string", b"gfind", || native(strings::gmatch)),
     (b"string", b"gsub", || native(strings::gsub)),
-    (b"table", b"insert", || native(table_insert)),
-    (b"table", b"foreach", || native(table_foreach)),
-    (b"table", b"sort", || native(table_sort)),
+    (b"string", b"upper", || native(strings::upper)),
+    (b"string", b"lower", || native(strings::lower)),
+    (b"string", b"reverse", || native(strings::reverse)),
+    (b"string", b"format", || native(format)),
     (b"math", b"random", || native(math_random)),
     (b"math", b"randomseed", || native(math_randomseed)),
 ];
@@ -69,10 +68,7 @@ const ORIGINALS: [(Wrapped, &[u8], &[u8]); WRAPPED] = [
     (Wrapped::Setmetatable, b"", b"setmetatable"),
     (Wrapped::Getmetatable, b"", b"getmetatable"),
     (Wrapped::Create, b"coroutine", b"create"),
-    (Wrapped::Wrap, b"coroutine", b"wrap"),
-    (Wrapped::Resume, b"coroutine", b"resume"),
-    (Wrapped::Sort, b"table", b"sort"),
-    (Wrapped::Foreach, b"table", b"foreach"),
+    (Wrapped::Format, b"string", b"format"),
 ];
 
 /// Puts these functions in the place of Lua's own. May jump.
@@ -85,7 +81,8 @@ pub(super) fn install(call: Call<'_>) {
         call.run(|run| run.wrapped[which as usize] = function);
         stack.pop(2);
     }
-    for (library, name, function) in FUNCTIONS {
+    let of_tables = tables::FUNCTIONS.iter().map(|(name, function)| (&b"table"[..], *name, *function));
+    for (library, name, function) in FUNCTIONS.iter().copied().chain(of_tables) {
         push_library(stack, library);
         stack.push_function(function(), 0);
         stack.raw_set_field(-2, name);
@@ -123,11 +120,16 @@ fn rethrow_stop(call: Call<'_>) -> Result<(), Raised> {
 }
 
 /// Charges work, and raises the stop when there is none left.
+#[inline]
 pub(super) fn spend(call: Call<'_>, work: u64) -> Result<(), Raised> {
-    call.charge(work).map_err(|stop| {
-        bridge::push_stop(call.stack, stop);
-        Raised
-    })
+    call.charge(work).map_err(|stop| stopped(call, stop))
+}
+
+/// Raises the stop.
+#[cold]
+pub(super) fn stopped(call: Call<'_>, stop: Stop) -> Raised {
+    bridge::push_stop(call.stack, stop);
+    Raised
 }
 
 /// `pcall` as the server has it: an error table becomes its text.
@@ -170,6 +172,9 @@ fn xpcall(call: Call<'_>) -> Returned {
     stack.copy(1);
     let outcome = stack.protected_call(0, ALL, handler);
     if outcome == Outcome::Done {
+        if !stack.reserve(1) {
+            return Err(stack.fail(b"stack overflow"));
+        }
         stack.push_bool(true);
         stack.replace(2);
         stack.remove(1);
@@ -338,17 +343,14 @@ fn collectgarbage(call: Call<'_>) -> Returned {
     let stack = call.stack;
     let option = if stack.is_none_or_nil(1) { &b"collect"[..] } else { before_nul(stack.check_text(1)) };
     let argument = if stack.is_none_or_nil(2) { 0 } else { stack.check_int(2) };
-    let (used, _) = call.memory();
+    let used = call.memory();
     match option {
         b"count" => stack.push_number(used as f64 / 1024.0),
         b"collect" => {
-            spend(call, used as u64 / 16)?;
-            stack.push_number(stack.collector(ffi::LUA_GCCOLLECT, 0).into());
+            call.collect().map_err(|stop| stopped(call, stop))?;
+            stack.push_number(0.0);
         }
-        b"step" => {
-            spend(call, used as u64 / 64 + 1)?;
-            stack.push_bool(stack.collector(ffi::LUA_GCSTEP, argument.clamp(0, 1000)) == 1);
-        }
+        b"step" => stack.push_bool(collect_step(call, argument)?),
         b"stop" | b"restart" => stack.push_number(0.0),
         b"setpause" => stack.push_number(exchange_setting(call, 0, argument)),
         b"setstepmul" => stack.push_number(exchange_setting(call, 1, argument)),
@@ -361,6 +363,18 @@ fn collectgarbage(call: Call<'_>) -> Returned {
         }
     }
     Ok(1)
+}
+
+/// A step of the collector, or as many as an argument of so many kilobytes asks for. Whether a cycle has ended.
+fn collect_step(call: Call<'_>, kilobytes: c_int) -> Result<bool, Raised> {
+    const KILOBYTES_PER_STEP: c_int = 100;
+    for _ in 0..=kilobytes.max(0) / KILOBYTES_PER_STEP {
+        spend(call, bridge::STEP_WORK)?;
+        if call.stack.collector(ffi::LUA_GCSTEP, 0) == 1 {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn exchange_setting(call: Call<'_>, which: usize, value: c_int) -> f64 {
@@ -384,7 +398,7 @@ fn load(call: Call<'_>) -> Returned {
 
 fn loadstring(call: Call<'_>) -> Returned {
     let stack = call.stack;
-    let source = stack.check_text(1);
+    stack.check_text(1);
     if !stack.is_none_or_nil(2) {
         stack.check_text(2);
     }
@@ -393,7 +407,7 @@ fn loadstring(call: Call<'_>) -> Returned {
         stack.copy(1);
         stack.replace(2);
     }
-    spend(call, source.len() as u64)?;
+    spend(call, COROUTINE_WORK)?;
     loaded(call, interpreter::load_text(call, 1, 2))
 }
 
@@ -428,53 +442,56 @@ fn coroutine_create(call: Call<'_>) -> Returned {
     original(call, Wrapped::Create)
 }
 
+/// `coroutine.wrap`: what resumes the coroutine is ours too.
 fn coroutine_wrap(call: Call<'_>) -> Returned {
     spend(call, COROUTINE_WORK)?;
-    original(call, Wrapped::Wrap)
+    original(call, Wrapped::Create)?;
+    call.stack.push_function(native(resume_wrapped), 1);
+    Ok(1)
+}
+
+fn resume_wrapped(call: Call<'_>) -> Returned {
+    let stack = call.stack;
+    match call.resume(Stack::upvalue(1), stack.top())? {
+        Resumed::Done(results) => Ok(results),
+        Resumed::Failed => {
+            if matches!(stack.kind(-1), Kind::String | Kind::Number) {
+                stack.push_where(1);
+                stack.insert(-2);
+                stack.concat(2);
+            }
+            Err(Raised)
+        }
+    }
 }
 
 fn coroutine_resume(call: Call<'_>) -> Returned {
-    let returned = original(call, Wrapped::Resume)?;
+    let stack = call.stack;
+    if !stack.is_thread(1) {
+        stack.bad_argument(1, c"coroutine expected");
+    }
+    let resumed = call.resume(1, stack.top() - 1)?;
     rethrow_stop(call)?;
-    Ok(returned)
-}
-
-fn table_insert(call: Call<'_>) -> Returned {
-    let stack = call.stack;
-    stack.check_table(1);
-    let end = stack.length(1) as i32;
-    let position = match stack.top() {
-        2 => end.wrapping_add(1),
-        3 => stack.check_int(2),
-        _ => return Err(stack.fail(b"wrong number of arguments to 'insert'")),
-    };
-    refuse_sealed(stack, 1)?;
-    let last = if stack.top() == 3 { end.wrapping_add(1).max(position) } else { position };
-    let moved = i64::from(last) - i64::from(position);
-    spend(call, moved.unsigned_abs() / 2)?;
-    for index in (position..last).rev() {
-        stack.raw_get_index(1, index);
-        stack.raw_set_index(1, index + 1);
+    match resumed {
+        Resumed::Done(results) => {
+            stack.push_bool(true);
+            stack.insert(-results - 1);
+            Ok(results + 1)
+        }
+        Resumed::Failed => {
+            stack.push_bool(false);
+            stack.insert(-2);
+            Ok(2)
+        }
     }
-    stack.raw_set_index(1, position);
-    Ok(0)
 }
 
-fn table_foreach(call: Call<'_>) -> Returned {
+/// `string.format`: Lua's own, which walks the format and what it quotes in one go, paid for in advance.
+fn format(call: Call<'_>) -> Returned {
     let stack = call.stack;
-    stack.check_table(1);
-    if unseal(stack, 1) {
-        stack.replace(1);
-    }
-    original(call, Wrapped::Foreach)
-}
-
-fn table_sort(call: Call<'_>) -> Returned {
-    let stack = call.stack;
-    stack.check_table(1);
-    let count = stack.length(1) as u64;
-    spend(call, count.saturating_mul(u64::from(count.checked_ilog2().unwrap_or(0))))?;
-    original(call, Wrapped::Sort)
+    let bytes: usize = (1..=stack.top()).filter_map(|index| stack.bytes(index)).map(<[u8]>::len).sum();
+    spend(call, bytes as u64 / 4)?;
+    original(call, Wrapped::Format)
 }
 
 fn math_random(call: Call<'_>) -> Returned {

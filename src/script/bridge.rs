@@ -9,9 +9,10 @@
 use super::alloc::{Arena, LARGE_HEAP};
 use super::host::HostFunctions;
 use super::library::Registered;
-use super::limits::{Meter, RunningFunction, Stop};
-use super::stack::{Returned, Stack};
+use super::limits::{INTERVAL, Meter, RunningFunction, Stop, interval};
+use super::stack::{Raised, Returned, Stack};
 use super::{base, convert, lib};
+use crate::command::args::is;
 use crate::command::session::SCRIPT_SESSION;
 use crate::command::{Argv, Ctx, Flow, Origin, State, call};
 use crate::error::Failure;
@@ -32,6 +33,12 @@ const FRAME_ARGUMENTS: usize = 12;
 const LARGE_HEAP_PAUSE: c_int = 200;
 /// What a script is told of the collector's settings: the server's defaults.
 const COLLECTOR_SETTINGS: [c_int; 2] = [200, 200];
+/// Bytes that the collector looks at for one unit of work.
+const COLLECTED_BYTES_PER_WORK: u64 = 32;
+/// The work charged for a step of the collector, which looks at 100,000 bytes or so.
+pub(super) const STEP_WORK: u64 = 3000;
+/// What a key or element that was written takes beside its own bytes, about.
+const KEY_BYTES: usize = 64;
 /// The most bytes a number takes as text.
 const NUMBER_BYTES: usize = 32;
 
@@ -42,10 +49,17 @@ pub(super) struct Host {
     pub(super) run: Run,
     /// Memory in use after the last forced collection.
     pub(super) collected: usize,
-    /// The main thread of the state.
-    pub(super) lua: *mut lua_State,
+    /// The thread of the state that runs.
+    pub(super) running: *mut lua_State,
     /// The hook was called early to look at the memory.
     pub(super) pressed: bool,
+}
+
+impl Host {
+    /// How many instructions may run between two looks.
+    pub(super) fn interval(&self) -> c_int {
+        interval(self.arena.used(), self.arena.in_large())
+    }
 }
 
 /// What functions called by Lua need from one call to the next.
@@ -120,8 +134,15 @@ impl Run {
             Ok(_) => self.tape.error(&Failure::SCRIPT_NOT_ALLOWED),
             Err(failure) => self.tape.error(&failure),
         }
+        let mut bytes = self.tape.size();
         if state.store.dirty() != dirty {
             meter.wrote();
+            bytes += KEY_BYTES;
+        }
+        // A stop is found by whoever runs the command.
+        let _ = meter.exchange(bytes);
+        if state.took_long {
+            let _ = meter.look();
         }
     }
 }
@@ -157,11 +178,48 @@ impl Call<'_> {
         unsafe { (*self.host).meter.charge(work) }
     }
 
-    /// Work left in the run.
-    #[inline]
-    pub(super) fn work_left(self) -> u64 {
-        // SAFETY: as in `run`.
-        unsafe { (*self.host).meter.left() }
+    /// Collects all garbage.
+    pub(super) fn collect(self) -> Result<(), Stop> {
+        // SAFETY: the thread that runs, in the call of a function by Lua.
+        unsafe { collect(self.stack.raw(), self.host) }
+    }
+
+    /// Resumes the coroutine at `thread` with the arguments on top, as Lua's own `coroutine.resume` does: its results
+    /// or its error replace them. May jump.
+    pub(super) fn resume(self, thread: c_int, arguments: c_int) -> Result<Resumed, Raised> {
+        let (stack, host) = (self.stack, self.host);
+        let (from, resumed) = (stack.raw(), stack.thread(thread));
+        // SAFETY: a thread of this state, kept by the value at `thread`.
+        let other = unsafe { Stack::new(resumed) };
+        if resumed != from && !other.reserve(arguments) {
+            return Err(stack.fail(b"too many arguments to resume"));
+        }
+        if let Some(status) = other.status_for(stack) {
+            stack.push_bytes(b"cannot resume ");
+            stack.push_bytes(status);
+            stack.push_bytes(b" coroutine");
+            stack.concat(3);
+            return Ok(Resumed::Failed);
+        }
+        // SAFETY: as in `run`. `lua_resume` catches what is raised; while it runs, the coroutine is the thread that
+        // the allocator may want to stop.
+        let failed = unsafe {
+            ffi::lua_xmove(from, resumed, arguments);
+            lua_setlevel(from, resumed);
+            adapt_hook(resumed, host);
+            (*host).running = resumed;
+            let status = ffi::lua_resume_(resumed, arguments);
+            (*host).running = from;
+            adapt_hook(from, host);
+            !matches!(status, ffi::LUA_OK | ffi::LUA_YIELD)
+        };
+        let results = if failed { 1 } else { other.top() };
+        if !failed && !stack.reserve(results + 1) {
+            return Err(stack.fail(b"too many results to resume"));
+        }
+        // SAFETY: two threads of one state; there is room for the results.
+        unsafe { ffi::lua_xmove(resumed, from, results) };
+        Ok(if failed { Resumed::Failed } else { Resumed::Done(results) })
     }
 
     /// Why the run has to end, if so.
@@ -170,10 +228,17 @@ impl Call<'_> {
         unsafe { (*self.host).meter.stop() }
     }
 
-    /// Memory in use and memory that may be in use.
-    pub(super) fn memory(self) -> (usize, usize) {
+    /// Memory in use.
+    pub(super) fn memory(self) -> usize {
         // SAFETY: as in `run`; the arena is only borrowed inside the allocator.
-        unsafe { ((*self.host).arena.used(), (*self.host).arena.limit()) }
+        unsafe { (*self.host).arena.used() }
+    }
+
+    /// How long a new string may be.
+    pub(super) fn string_room(self) -> usize {
+        // SAFETY: as above.
+        let (arena, limits) = unsafe { (&(*self.host).arena, (*self.host).meter.limits()) };
+        arena.limit().saturating_sub(arena.used()).min(limits.string)
     }
 
     /// The longest source that is compiled.
@@ -184,19 +249,24 @@ impl Call<'_> {
 
     /// Writes the arguments of this call as an array to the run's `arguments`. Memory is unlimited meanwhile, so
     /// nothing jumps.
-    pub(super) fn take_arguments(self) {
+    pub(super) fn take_arguments(self) -> Result<(), Stop> {
         let count = self.stack.top();
         // SAFETY: as in `run`: while the arguments are written Lua uses the arena alone, and no hook runs.
         unsafe {
-            (*self.host).arena.relax();
+            let top = self.stack.top();
+            let suspended = (*self.host).arena.suspend();
             let Run { arguments, fields, .. } = &mut (*self.host).run;
+            let meter = &mut (*self.host).meter;
             arguments.clear();
             arguments.array(count.unsigned_abs() as usize);
-            for index in 1..=count {
+            let mut writer = convert::Writer { fields, resp: Resp::V3, out: arguments, meter };
+            let written = (1..=count).try_for_each(|index| {
                 self.stack.copy(index);
-                convert::Writer { fields, resp: Resp::V3, out: arguments }.write(self.stack);
-            }
-            (*self.host).arena.enforce();
+                writer.write(self.stack)
+            });
+            (*self.host).arena.resume(suspended);
+            self.stack.set_top(top);
+            written
         }
     }
 
@@ -216,6 +286,17 @@ impl Call<'_> {
             None => Err(self.stack.fail_plain(b"no such function")),
         }
     }
+}
+
+/// How a coroutine came back: with so many results, or with an error.
+pub(super) enum Resumed {
+    Done(c_int),
+    Failed,
+}
+
+unsafe extern "C-unwind" {
+    /// Calls of C count through from one thread to the one it resumes.
+    fn lua_setlevel(from: *mut lua_State, to: *mut lua_State);
 }
 
 /// The host of a Lua state or thread.
@@ -337,20 +418,47 @@ unsafe fn command(lua: *mut lua_State, run: &mut Run, meter: &mut Meter) {
         }
     };
     // SAFETY: `argv` has a place for each value on the stack, and the stack stays as it is until the command ends.
-    if let Err(failure) = unsafe { arguments(lua, argv, &mut run.scratch) } {
-        return run.tape.error(&failure);
+    match unsafe { arguments(lua, argv, &mut run.scratch) } {
+        Ok(bytes) if meter.pass(bytes, far_bytes(argv)).is_ok() => run.dispatch(state, meter, argv),
+        Ok(_) => {}
+        Err(failure) => run.tape.error(&failure),
     }
-    run.dispatch(state, meter, argv);
 }
 
-/// Borrows the arguments from the Lua stack; numbers become text in `scratch`.
+/// How long a string may become by a command that writes far behind its end; a command that does not write counts
+/// nothing.
 #[inline(always)]
-unsafe fn arguments(lua: *mut lua_State, argv: &mut [&[u8]], scratch: &mut Vec<u8>) -> Result<(), Failure> {
+fn far_bytes(argv: Argv<'_>) -> usize {
+    const BITS: usize = 8;
+    match argv {
+        [name, _, offset, [_, ..]] if name.len() == 8 && is(name, "setrange") => parse_offset(offset),
+        [name, _, offset, [b'0' | b'1']] if name.len() == 6 && is(name, "setbit") => {
+            parse_offset(offset) / BITS
+        }
+        _ => 0,
+    }
+}
+
+/// An offset; one that is none, or larger than a string may be, is refused by its command.
+#[cold]
+fn parse_offset(text: &[u8]) -> usize {
+    const FAR: usize = u32::MAX as usize;
+    std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()).filter(|far| *far <= FAR).unwrap_or(0)
+}
+
+/// Borrows the arguments from the Lua stack; numbers become text in `scratch`. How many bytes they are.
+#[inline(always)]
+unsafe fn arguments(
+    lua: *mut lua_State,
+    argv: &mut [&[u8]],
+    scratch: &mut Vec<u8>,
+) -> Result<usize, Failure> {
     if argv.is_empty() {
         return Err(Failure::CALL_WITHOUT_ARGUMENTS);
     }
     scratch.clear();
     scratch.reserve(argv.len() * NUMBER_BYTES);
+    let mut bytes = 0;
     for (slot, index) in argv.iter_mut().zip(1..) {
         // SAFETY: `index` is on the stack. A string's bytes stay where they are while it is on the stack;
         // `scratch` has room for every number without moving.
@@ -369,42 +477,46 @@ unsafe fn arguments(lua: *mut lua_State, argv: &mut [&[u8]], scratch: &mut Vec<u
                 _ => return Err(Failure::CALL_ARGUMENT_TYPE),
             }
         }
+        bytes += slot.len();
     }
-    Ok(())
+    Ok(bytes)
 }
 
-/// Called by Lua every `Meter::interval` instructions, whatever thread runs.
+/// Called by Lua every so many instructions (see `set_hook`), whatever thread runs.
 pub(super) unsafe extern "C-unwind" fn hook(state: *mut lua_State, _: *mut ffi::lua_Debug) {
     // SAFETY: Lua calls this with a living state, between two instructions: nothing borrows the host, and
     // nothing is owned here when the error jumps.
     unsafe {
         let host = host_of(state);
-        if !(*host).meter.tick() && !(*host).pressed && (*host).meter.stop().is_none() {
+        let pressed = std::mem::take(&mut (*host).pressed);
+        let interval = (*host).interval();
+        if !(*host).meter.tick(interval) && !pressed && (*host).meter.stop().is_none() {
             return;
         }
-        if std::mem::take(&mut (*host).pressed) {
-            ffi::lua_sethook((*host).lua, Some(hook), ffi::LUA_MASKCOUNT, (*host).meter.interval());
-        }
-        let look = || {
+        let looked = catch_unwind(AssertUnwindSafe(|| {
+            let ran = if pressed { INTERVAL } else { ffi::lua_gethookcount(state) };
+            let ran = if (*host).meter.counts_each() { interval } else { ran };
+            let granted = (*host).arena.take_granted();
             if (*host).meter.is_untold() {
                 tell(host);
             }
-            (*host).meter.look((*host).arena.take_granted())
-        };
-        let stop = match catch_unwind(AssertUnwindSafe(look)) {
-            Ok(stop) => stop,
+            (*host).meter.report(ran, granted)
+        }));
+        let stopped = match looked {
+            Ok(Ok(())) => collect_under_pressure(state, host),
+            Ok(Err(stop)) => Err(stop),
             Err(panic) => {
                 note_panic(host, panic);
-                Some(Stop::Panicked)
+                Err(Stop::Panicked)
             }
         };
-        if let Some(stop) = stop {
+        if let Err(stop) = stopped {
             // From now on each instruction of this thread asks again, so that no handler gets anywhere.
             ffi::lua_sethook(state, Some(hook), ffi::LUA_MASKCOUNT, 1);
             push_stop(Stack::new(state), stop);
             ffi::lua_error(state);
         }
-        collect_under_pressure(state, host);
+        adapt_hook(state, host);
     }
 }
 
@@ -427,9 +539,21 @@ unsafe fn tell(host: *mut Host) {
     unsafe { (*host).meter.tell(function) };
 }
 
+/// Lets the hook of a thread be called as often as the memory in use asks for. A thread that runs on after another
+/// one may have one that is called too rarely.
+unsafe fn adapt_hook(state: *mut lua_State, host: *mut Host) {
+    // SAFETY: called from the hook or a function that Lua calls; setting a hook sets fields of the thread.
+    unsafe {
+        let interval = if (*host).meter.counts_each() { 1 } else { (*host).interval() };
+        if ffi::lua_gethookmask(state) != 0 && ffi::lua_gethookcount(state) != interval {
+            ffi::lua_sethook(state, Some(hook), ffi::LUA_MASKCOUNT, interval);
+        }
+    }
+}
+
 /// The collector is tuned for small heaps; a growing one is collected in time, at points that depend on
 /// instructions and bytes alone.
-unsafe fn collect_under_pressure(state: *mut lua_State, host: *mut Host) {
+unsafe fn collect_under_pressure(state: *mut lua_State, host: *mut Host) -> Result<(), Stop> {
     // SAFETY: called from the hook; the collector uses only the arena, and runs no code of the script.
     unsafe {
         let (used, limit) = ((*host).arena.used(), (*host).arena.limit());
@@ -437,13 +561,29 @@ unsafe fn collect_under_pressure(state: *mut lua_State, host: *mut Host) {
             ffi::lua_gc(state, ffi::LUA_GCSETPAUSE, LARGE_HEAP_PAUSE);
         }
         if used > limit / 4 && used > (*host).collected + limit / 8 {
-            ffi::lua_gc(state, ffi::LUA_GCCOLLECT, 0);
+            collect(state, host)?;
             (*host).collected = (*host).arena.used();
-            let _ = (*host).meter.charge(used as u64 / 64);
         }
         let pressure = (*host).arena.used().saturating_add(limit / 16).max(LARGE_HEAP);
         (*host).arena.set_pressure(pressure);
     }
+    Ok(())
+}
+
+/// Collects all garbage, in steps with looks at the budget between them: with a full heap it takes as long as
+/// millions of instructions.
+unsafe fn collect(state: *mut lua_State, host: *mut Host) -> Result<(), Stop> {
+    // SAFETY: as in `collect_under_pressure`.
+    unsafe {
+        // The end of the cycle that is under way, and one more.
+        for _ in 0..2 {
+            (*host).meter.charge((*host).arena.used() as u64 / COLLECTED_BYTES_PER_WORK)?;
+            while ffi::lua_gc(state, ffi::LUA_GCSTEP, 0) == 0 {
+                (*host).meter.look()?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The function that `lua_newstate` gets, with the host as its pointer.
@@ -465,13 +605,13 @@ pub(super) unsafe extern "C" fn allocate(
     }
 }
 
-/// Has the hook called at the main thread's next instruction: a collection may be due long before the usual look.
+/// Has the hook called at the running thread's next instruction: a collection may be due long before the usual look.
 #[cold]
 unsafe fn look_soon(host: *mut Host) {
     // SAFETY: as in `allocate`; setting a hook may be done at any time, it sets fields of the thread.
     unsafe {
-        (*host).arena.set_pressure(usize::MAX);
+        (*host).arena.note_pressure();
         (*host).pressed = true;
-        ffi::lua_sethook((*host).lua, Some(hook), ffi::LUA_MASKCOUNT, 1);
+        ffi::lua_sethook((*host).running, Some(hook), ffi::LUA_MASKCOUNT, 1);
     }
 }

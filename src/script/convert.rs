@@ -1,7 +1,7 @@
 //! Values across the border: what a command answered as Lua values, what a script returned or raised as a reply.
 //! The rules are the server's, for RESP2 and RESP3. Not here: arguments of `redis.call` (`bridge`).
 
-use super::limits::Stop;
+use super::limits::{Meter, Stop};
 use super::stack::{Kind, Stack};
 use crate::error::Failure;
 use crate::error::scripting::CODE;
@@ -11,6 +11,8 @@ use crate::util::num::NumBuf;
 
 /// The work charged for one `redis.call`.
 pub(super) const COMMAND_WORK: u64 = 20;
+/// Bytes of a reply that count as one unit of work; each element has so many beside its own.
+const BYTES_PER_WORK: u64 = 16;
 
 /// Upvalues of `redis.call` and `redis.pcall`: names that every reply table needs, already made.
 pub(super) const NAMES: [&[u8]; 3] = [b"ok", b"err", b"ignore_error_stats_update"];
@@ -197,19 +199,31 @@ pub(super) struct Writer<'a> {
     /// The version that the script chose.
     pub(super) resp: Resp,
     pub(super) out: &'a mut Reply,
+    /// What is written is paid for, and may not be larger than its limit.
+    pub(super) meter: &'a mut Meter,
 }
 
 impl Writer<'_> {
-    /// Writes and pops the value on top. Aggregates are walked with a list of open levels, not by recursion: a
-    /// script may nest them as deep as Lua's stack allows.
-    pub(super) fn write(&mut self, stack: Stack<'_>) {
+    /// Writes and pops the value on top; what is written stays in place when the run has to end. Aggregates are
+    /// walked with a list of open levels, not by recursion. One table may stand in many places of the value, so there
+    /// is no bound but the limit on what a few of them can make.
+    pub(super) fn write(&mut self, stack: Stack<'_>) -> Result<(), Stop> {
         let mut levels: Vec<Level> = Vec::new();
+        let start = self.out.size();
+        let mut size = start;
         loop {
-            if let Some(level) = self.write_one(stack) {
+            if let Some(level) = self.write_one(stack, levels.len()) {
                 levels.push(level);
             }
+            let added = self.out.size() - size;
+            size += added;
+            self.meter.charge(added as u64 / BYTES_PER_WORK)?;
+            if size - start > self.meter.limits().reply {
+                self.meter.set_stop(Stop::Reply);
+                return Err(Stop::Reply);
+            }
             loop {
-                let Some(level) = levels.last_mut() else { return };
+                let Some(level) = levels.last_mut() else { return Ok(()) };
                 if self.next_element(stack, level) {
                     break;
                 }
@@ -219,8 +233,9 @@ impl Writer<'_> {
     }
 
     /// Writes the value on top and pops it; an aggregate stays, and its level is returned.
-    fn write_one(&mut self, stack: Stack<'_>) -> Option<Level> {
-        if !stack.reserve(4) {
+    fn write_one(&mut self, stack: Stack<'_>, depth: usize) -> Option<Level> {
+        let is_too_deep = depth >= self.meter.limits().nesting && stack.kind(-1) == Kind::Table;
+        if is_too_deep || !stack.reserve(4) {
             self.out.error(&Failure::STACK_LIMIT);
             stack.pop(1);
             return None;

@@ -1,6 +1,7 @@
 //! Functions that the host registers for scripts, by the builder of an engine: opt-in, global, each by its name.
 //! They get what a script passes as a reply and answer with one, so both conversions are those of commands.
 
+use super::base::stopped;
 use super::bridge::{Call, native};
 use super::convert::NAMES;
 use super::limits::Limits;
@@ -75,7 +76,7 @@ fn call_host(call: Call<'_>) -> Returned {
     if !stack.reserve(8) {
         return Err(stack.fail(b"stack overflow"));
     }
-    call.take_arguments();
+    call.take_arguments().map_err(|stop| stopped(call, stop))?;
     let failed = call.run(|run| match run.functions.get(number) {
         Some(function) => {
             run.answer.clear();

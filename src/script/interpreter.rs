@@ -3,15 +3,16 @@
 #![allow(unsafe_code)]
 
 use super::alloc::{Arena, LARGE_HEAP};
-use super::bridge::{Call, Host, Run, allocate, hook};
+use super::bridge::{Call, Host, Run, allocate, hook, push_stop};
 use super::bytecode::{self, Uses};
 use super::host::HostFunctions;
 use super::library::{self, Environment, Registered};
 use super::limits::{Control, Limits, Meter, Purpose, Stop};
 use super::stack::{Outcome, REGISTRY, Stack};
-use super::{convert, sandbox};
+use super::{convert, parsing, sandbox};
 use crate::command::{Argv, State};
 use crate::error::Failure;
+use crate::reply::{Reply, Resp};
 use mlua::ffi::{self, lua_State};
 use std::ffi::{c_char, c_int, c_void};
 use std::panic::resume_unwind;
@@ -59,20 +60,20 @@ impl Interpreter {
         functions: HostFunctions,
         control: Arc<Control>,
     ) -> Self {
-        let arena = Arena::new(limits.memory);
+        let arena = Arena::new(limits.memory, limits.string);
         let host = Box::new(Host {
             arena,
             meter: Meter::new(limits, control),
             run: Run::new(functions.clone()),
             collected: 0,
-            lua: null_mut(),
+            running: null_mut(),
             pressed: false,
         });
         let host = Box::into_raw(host);
         // SAFETY: the host outlives the state; its arena grants all while it is new.
         let lua = unsafe { ffi::lua_newstate(allocate, host.cast()) };
         // SAFETY: nothing else borrows the host.
-        unsafe { (*host).lua = lua };
+        unsafe { (*host).running = lua };
         assert!(!lua.is_null(), "an unlimited arena has memory for a Lua state");
         let mut new = Interpreter {
             host,
@@ -170,6 +171,10 @@ impl Interpreter {
     /// Pushes the function of a text, or Lua's message and gives it.
     fn load(&mut self, name: &[u8], text: &[u8]) -> Result<(), Vec<u8>> {
         let stack = self.stack();
+        if parsing::steps(text) > parsing::STEPS_MAX {
+            stack.push_bytes(TOO_COMPLEX);
+            return Err(TOO_COMPLEX.to_vec());
+        }
         stack.push_bytes(name);
         // SAFETY: nothing else borrows the arena; `load` catches what its limit raises.
         let loaded = unsafe {
@@ -289,9 +294,12 @@ impl Interpreter {
         unsafe {
             assert!((*host).run.state.is_null(), "scripts do not nest");
             (*host).run.state = state;
-            (*host).pressed = false;
+            ((*host).pressed, (*host).running) = (false, self.lua);
             if (*host).meter.begin(purpose) {
-                ffi::lua_sethook(self.lua, Some(hook), ffi::LUA_MASKCOUNT, (*host).meter.interval());
+                let interval = if (*host).meter.counts_each() { 1 } else { (*host).interval() };
+                ffi::lua_sethook(self.lua, Some(hook), ffi::LUA_MASKCOUNT, interval);
+            } else {
+                ffi::lua_sethook(self.lua, None, 0, 0);
             }
             (*host).arena.enforce();
             let outcome = stack.protected_call(arguments, 1, handler);
@@ -327,9 +335,22 @@ impl Interpreter {
         }
     }
 
-    /// The stack with the result on top, and the numbers of the names by which a table tells what it is.
-    pub(super) fn result(&self) -> (Stack<'_>, &[c_int; convert::FIELDS.len()]) {
-        (self.stack(), &self.fields)
+    /// Writes the result of `run` in the version that the script chose.
+    pub(super) fn write_result(&mut self, resp: Resp, out: &mut Reply) -> Result<(), Stop> {
+        let stack = self.stack();
+        // SAFETY: nothing else borrows the host between runs.
+        let meter = unsafe { &mut (*self.host).meter };
+        let written = convert::Writer { fields: &self.fields, resp, out, meter }.write(stack);
+        meter.tell_left();
+        if written.is_err() {
+            stack.set_top(HANDLER);
+        }
+        written
+    }
+
+    /// The stack with the error of `run` on top.
+    pub(super) fn result(&self) -> Stack<'_> {
+        self.stack()
     }
 
     /// Sets KEYS or ARGV. Memory is unlimited here, so nothing jumps.
@@ -406,6 +427,9 @@ fn fill(stack: Stack<'_>, items: &[&[u8]]) {
     }
 }
 
+/// What is said of a source that would keep the parser busy for too long.
+const TOO_COMPLEX: &[u8] = b"script source too complex";
+
 /// The error handler lies at the bottom of the stack.
 const HANDLER: c_int = 1;
 
@@ -432,8 +456,23 @@ pub(super) fn load_text(call: Call<'_>, source: c_int, name: c_int) -> bool {
         stack.push_bytes(b"script source too long");
         return false;
     }
+    if !pay_for_parsing(call, text) {
+        stack.push_bytes(TOO_COMPLEX);
+        return false;
+    }
     load(stack, text, name)
 }
+
+/// Charges for what the parser will do; false when that is too much, or the run has to end.
+fn pay_for_parsing(call: Call<'_>, text: &[u8]) -> bool {
+    let steps = parsing::steps(text);
+    steps <= parsing::STEPS_MAX && call.charge(text.len() as u64 + steps / STEPS_PER_WORK).is_ok()
+}
+
+/// Steps of the parser that count as one unit of work.
+const STEPS_PER_WORK: u64 = 2;
+/// The work charged for each piece of a source that a function gives.
+const PIECE_WORK: u64 = 10;
 
 /// Loads what the function at 1 returns piece by piece, under the name at 2. It is called to its end first.
 pub(super) fn load_from_reader(call: Call<'_>) -> bool {
@@ -522,6 +561,11 @@ unsafe fn drain(stack: Stack<'_>, source: &mut Source<'_>) {
         if piece.is_empty() {
             break;
         }
+        let call = Call { stack, host: source.host };
+        if let Err(stop) = call.charge(PIECE_WORK) {
+            push_stop(stack, stop);
+            stack.raise();
+        }
         if length > source.limit {
             stack.fail(b"script source too long");
             stack.raise();
@@ -544,4 +588,8 @@ unsafe fn drain(stack: Stack<'_>, source: &mut Source<'_>) {
         // SAFETY: the string stays at 3 until `lua_load` returns, and `source` is not used after that.
         unsafe { std::slice::from_raw_parts(text.as_ptr(), text.len()) }
     });
+    if !pay_for_parsing(Call { stack, host: source.host }, source.text) {
+        stack.push_bytes(TOO_COMPLEX);
+        stack.raise();
+    }
 }

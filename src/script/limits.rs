@@ -8,13 +8,28 @@ use crate::util::clock::{Deadline, Stopwatch};
 use parking_lot::Mutex;
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 /// How many instructions run between two looks at the budget.
 pub(super) const INTERVAL: i32 = 1000;
 /// Bytes of memory filled that count as one unit of work.
 const BYTES_PER_WORK: u64 = 16;
+/// After so much work that is charged at once, as by a function that is not made of instructions, comes a look at the
+/// time and at whether somebody wants the script to stop.
+const SLICE: i64 = 100_000;
+/// With so many bytes in use an instruction may take long: it may walk all strings of one hash, or copy a whole stack.
+/// Then instructions between two looks times bytes in use stay at `INTERVAL` times this.
+const QUICK_BYTES: usize = 1 << 20;
+/// The same for bytes in large blocks, each of which an instruction may compare, copy or search.
+const QUICK_LARGE_BYTES: usize = 64 << 10;
+
+/// How many instructions may run until the next look at the budget, with so much memory in use: the same for the same
+/// script, so that looks come at the same places.
+pub(super) fn interval(used: usize, large: usize) -> i32 {
+    let fair = |quick: usize, bytes: usize| INTERVAL as usize * quick / bytes.max(quick);
+    fair(QUICK_BYTES, used).min(fair(QUICK_LARGE_BYTES, large)).max(1) as i32
+}
 
 /// The bounds of a script's run. With `work` and `time_ms` both at their maximum nothing is counted: such an engine is
 /// for scripts that are known to end, for no other one can be stopped.
@@ -27,8 +42,17 @@ pub struct Limits {
     pub time_ms: u64,
     /// Memory that Lua may hold, in bytes.
     pub memory: usize,
-    /// Length of a script's source, in bytes: the time of Lua's parser is not linear in it.
+    /// Length of a script's source, in bytes.
     pub source: usize,
+    /// Length of a string that a script makes or reads, in bytes; a table of the same size is bounded by `memory`.
+    pub string: usize,
+    /// Bytes of what a script may pass to commands and get from them, and of strings that it makes long by SETRANGE and
+    /// SETBIT: it bounds how much it may add to the keyspace.
+    pub traffic: usize,
+    /// Size of what a script returns: its bytes, and 16 for each element.
+    pub reply: usize,
+    /// How deep arrays may lie in each other in what a script returns.
+    pub nesting: usize,
 }
 
 impl Limits {
@@ -40,7 +64,16 @@ impl Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { work: 500_000_000, time_ms: 30_000, memory: 64 << 20, source: 1 << 20 }
+        Limits {
+            work: 500_000_000,
+            time_ms: 30_000,
+            memory: 64 << 20,
+            source: 1 << 20,
+            string: 16 << 20,
+            traffic: 640 << 20,
+            reply: 64 << 20,
+            nesting: 256,
+        }
     }
 }
 
@@ -66,6 +99,7 @@ pub struct Control {
     details: Mutex<Option<RunningFunction>>,
     wrote: AtomicBool,
     kill: AtomicBool,
+    work_left: AtomicU64,
 }
 
 /// A function that has run for a while.
@@ -110,6 +144,11 @@ impl Control {
         self.wrote.load(Relaxed)
     }
 
+    /// What the last script or function left of its work budget: the same for the same script in the same state.
+    pub fn work_left(&self) -> u64 {
+        self.work_left.load(Relaxed)
+    }
+
     /// Asks the running script to stop at its next look at the budget.
     pub fn kill(&self) {
         self.kill.store(true, Relaxed);
@@ -122,6 +161,8 @@ pub(super) enum Stop {
     Work,
     Time,
     Killed,
+    Reply,
+    Traffic,
     Panicked,
 }
 
@@ -140,6 +181,8 @@ impl Stop {
             Stop::Work => Failure::OUT_OF_WORK,
             Stop::Time => Failure::OUT_OF_TIME,
             Stop::Killed => Failure::KILLED,
+            Stop::Traffic => Failure::TOO_MUCH_TRAFFIC,
+            Stop::Reply => Failure::REPLY_TOO_LARGE,
             Stop::Panicked => Failure::PANICKED,
         }
     }
@@ -147,7 +190,12 @@ impl Stop {
 
 /// The account of the current run.
 pub(super) struct Meter {
-    left: i64,
+    /// Work until the next look at the time; below zero when it is due, and for good once there is a stop.
+    slice: i64,
+    /// Work left after that.
+    reserve: i64,
+    /// Bytes that may still be exchanged with commands.
+    traffic: usize,
     purpose: Purpose,
     /// Others can see what runs.
     told: bool,
@@ -162,7 +210,9 @@ pub(super) struct Meter {
 impl Meter {
     pub(super) fn new(limits: Limits, control: Arc<Control>) -> Self {
         Meter {
-            left: 0,
+            slice: 0,
+            reserve: 0,
+            traffic: 0,
             purpose: Purpose::Script,
             told: true,
             deadline: None,
@@ -185,16 +235,16 @@ impl Meter {
     pub(super) fn count_each(&mut self, on: bool) -> u64 {
         std::mem::replace(&mut self.counted, on.then_some(0)).unwrap_or_default()
     }
-    /// How many instructions run between two calls of the hook.
-    pub(super) fn interval(&self) -> i32 {
-        if self.counted.is_some() { 1 } else { INTERVAL }
+    /// Whether the hook is to be called for each instruction.
+    pub(super) fn counts_each(&self) -> bool {
+        self.counted.is_some()
     }
-    /// The hook was called. False when it is not yet time for a look at the budget.
+    /// The hook was called after `instructions` of them. False when it is not yet time for a look at the budget.
     #[inline]
-    pub(super) fn tick(&mut self) -> bool {
+    pub(super) fn tick(&mut self, interval: i32) -> bool {
         let Some(counted) = &mut self.counted else { return true };
         *counted += 1;
-        counted.is_multiple_of(u64::from(INTERVAL.unsigned_abs()))
+        counted.is_multiple_of(u64::from(interval.unsigned_abs()))
     }
 
     /// A run begins: a full budget, no stop. Whether its instructions have to be counted.
@@ -205,7 +255,10 @@ impl Meter {
             Purpose::Function => (self.limits.work, FUNCTION),
             Purpose::Library => (self.limits.work.min(LIBRARY_WORK), IDLE),
         };
-        self.left = i64::try_from(work).unwrap_or(i64::MAX);
+        let work = i64::try_from(work).unwrap_or(i64::MAX);
+        self.slice = work.min(SLICE);
+        self.reserve = work - self.slice;
+        self.traffic = self.limits.traffic;
         self.deadline = None;
         self.stop = None;
         self.purpose = purpose;
@@ -220,9 +273,16 @@ impl Meter {
     #[inline]
     pub(super) fn end(&mut self) {
         self.control.running.store(IDLE, Relaxed);
+        self.tell_left();
         if self.purpose == Purpose::Function && self.told {
             *self.control.details.lock() = None;
         }
+    }
+
+    /// Lets others see what the run left of its budget.
+    #[inline]
+    pub(super) fn tell_left(&self) {
+        self.control.work_left.store(self.left(), Relaxed);
     }
 
     /// Whether it is time to `tell` what runs.
@@ -246,7 +306,7 @@ impl Meter {
     /// Work left in this run.
     #[inline]
     pub(super) fn left(&self) -> u64 {
-        self.left.max(0).unsigned_abs()
+        self.reserve.saturating_add(self.slice).max(0).unsigned_abs()
     }
 
     /// Why the run has to end, when it has to.
@@ -257,31 +317,73 @@ impl Meter {
 
     pub(super) fn set_stop(&mut self, stop: Stop) {
         self.stop.get_or_insert(stop);
+        self.reserve = self.reserve.saturating_add(self.slice).max(0);
+        self.slice = -1;
     }
 
     /// Charges for work done or about to be done. An error when the run has to end.
     #[inline(always)]
     pub(super) fn charge(&mut self, work: u64) -> Result<(), Stop> {
-        self.left = self.left.saturating_sub_unsigned(work);
-        if self.left < 0 || self.stop.is_some() { Err(self.exhausted()) } else { Ok(()) }
+        self.slice = self.slice.saturating_sub_unsigned(work);
+        if self.slice < 0 { self.refill() } else { Ok(()) }
     }
 
+    /// Charges for the words of a command, and for how far behind the end of a string it writes. One string may stand
+    /// in many places of the words, but no call takes more than all of Lua's memory.
+    #[inline(always)]
+    pub(super) fn pass(&mut self, bytes: usize, far: usize) -> Result<(), Stop> {
+        if bytes > self.limits.memory {
+            self.set_stop(Stop::Traffic);
+        }
+        self.traffic = self.traffic.saturating_sub(far);
+        self.exchange(bytes)
+    }
+
+    /// Charges for bytes that go to a command or come from it.
+    #[inline(always)]
+    pub(super) fn exchange(&mut self, bytes: usize) -> Result<(), Stop> {
+        match self.traffic.checked_sub(bytes) {
+            Some(left) => self.traffic = left,
+            None => self.set_stop(Stop::Traffic),
+        }
+        self.charge(bytes as u64 / BYTES_PER_WORK)
+    }
+
+    /// A slice of the work is done: a look at the time, and the next slice.
     #[cold]
-    fn exhausted(&mut self) -> Stop {
-        *self.stop.get_or_insert(Stop::Work)
+    fn refill(&mut self) -> Result<(), Stop> {
+        if let Some(stop) = self.stop {
+            self.slice = -1;
+            return Err(stop);
+        }
+        self.reserve = self.reserve.saturating_add(self.slice);
+        self.slice = 0;
+        if self.reserve < 0 {
+            self.reserve = 0;
+            self.set_stop(Stop::Work);
+        }
+        self.look()?;
+        self.slice = self.reserve.min(SLICE);
+        self.reserve -= self.slice;
+        Ok(())
     }
 
-    /// Called after each `INTERVAL` instructions, with the bytes of memory filled meanwhile. The time counts from
-    /// the first such look.
-    pub(super) fn look(&mut self, bytes: u64) -> Option<Stop> {
-        if self.control.kill.load(Relaxed) {
+    /// Whether the time is over, or somebody wants the run to stop. The time counts from the first such look.
+    pub(super) fn look(&mut self) -> Result<(), Stop> {
+        if self.control.kill.load(Relaxed) && self.purpose != Purpose::Library {
             self.set_stop(Stop::Killed);
         }
         let limit = Duration::from_millis(self.limits.time_ms);
         if self.deadline.get_or_insert_with(|| Deadline::after(limit)).is_over() {
             self.set_stop(Stop::Time);
         }
-        self.charge(u64::from(INTERVAL.unsigned_abs()) + bytes / BYTES_PER_WORK).err()
+        self.stop.map_or(Ok(()), Err)
+    }
+
+    /// Called by the hook after so many instructions, with the bytes of memory filled meanwhile.
+    pub(super) fn report(&mut self, instructions: i32, bytes: u64) -> Result<(), Stop> {
+        self.charge(u64::from(instructions.unsigned_abs()) + bytes / BYTES_PER_WORK)?;
+        self.look()
     }
 }
 
@@ -299,22 +401,44 @@ mod tests {
     #[test]
     fn work_stops_a_run_and_the_stop_holds() {
         let mut meter = meter(2500, 1000);
-        assert_eq!(meter.look(0), None);
-        assert_eq!(meter.look(0), None);
-        assert_eq!(meter.look(0), Some(Stop::Work));
-        assert_eq!(meter.charge(0), Err(Stop::Work));
+        assert_eq!(meter.report(1000, 0), Ok(()));
+        assert_eq!(meter.report(1000, 0), Ok(()));
+        assert_eq!(meter.left(), 500);
+        assert_eq!(meter.report(1000, 0), Err(Stop::Work));
+        assert_eq!((meter.charge(0), meter.left()), (Err(Stop::Work), 0));
         meter.begin(Purpose::Script);
         assert_eq!(meter.charge(2500), Ok(()));
-        assert_eq!(meter.left, 0);
+        assert_eq!(meter.left(), 0);
     }
 
     #[test]
     fn time_stops_a_run_whatever_work_is_left() {
         let mut timeless = meter(u64::MAX, 0);
-        assert_eq!(timeless.look(0), Some(Stop::Time));
+        assert_eq!(timeless.report(1, 0), Err(Stop::Time));
         assert_eq!(timeless.stop(), Some(Stop::Time));
         let mut patient = meter(u64::MAX, 1_000_000);
-        assert!((0..1000).all(|_| patient.look(0).is_none()));
+        assert!((0..1000).all(|_| patient.report(1000, 0).is_ok()));
+    }
+
+    #[test]
+    fn work_that_is_charged_at_once_looks_at_the_time_too() {
+        let mut timeless = meter(u64::MAX, 0);
+        assert_eq!(timeless.charge(1), Ok(()));
+        assert_eq!(timeless.charge(SLICE.unsigned_abs()), Err(Stop::Time));
+        let mut killed = meter(u64::MAX, 1_000_000);
+        assert_eq!(killed.charge(1), Ok(()));
+        killed.control.kill();
+        assert_eq!(killed.charge(10), Ok(()));
+        assert_eq!(killed.charge(SLICE.unsigned_abs()), Err(Stop::Killed));
+        assert_eq!(killed.charge(0), Err(Stop::Killed));
+    }
+
+    #[test]
+    fn looks_come_more_often_the_more_memory_is_in_use() {
+        assert_eq!(interval(100_000, 0), INTERVAL);
+        assert_eq!(interval(16 << 20, 0), INTERVAL / 16);
+        assert_eq!(interval(1 << 20, 1 << 20), INTERVAL / 16);
+        assert_eq!(interval(1 << 40, 1 << 40), 1);
     }
 
     #[test]
@@ -323,10 +447,10 @@ mod tests {
         let control = Arc::clone(&meter.control);
         assert!(control.is_running());
         control.kill();
-        assert_eq!(meter.look(0), Some(Stop::Killed));
+        assert_eq!(meter.report(1, 0), Err(Stop::Killed));
         meter.end();
         assert!(!control.is_running());
         meter.begin(Purpose::Script);
-        assert_eq!(meter.look(0), None);
+        assert_eq!(meter.report(1, 0), Ok(()));
     }
 }

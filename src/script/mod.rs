@@ -14,11 +14,13 @@ mod interpreter;
 mod lib;
 mod library;
 mod limits;
+mod parsing;
 mod pattern;
 mod sandbox;
 mod shebang;
 mod stack;
 mod strings;
+mod tables;
 #[cfg(test)]
 mod tests;
 
@@ -250,10 +252,16 @@ fn invoke(
     session.read_only = false;
     let resp = session.resp;
     state.store.targets = Targets::All;
-    let (stack, fields) = interpreter.result();
-    match finished {
-        Ok(()) => convert::Writer { fields, resp, out }.write(stack),
-        Err(stop) => out.error_text(&convert::failure_text(stack, &name_of(&run.called, state), stop)),
+    let mark = out.mark();
+    let finished = finished.and_then(|()| {
+        interpreter.write_result(resp, out).map_err(|stop| {
+            out.rollback(mark);
+            Some(stop)
+        })
+    });
+    if let Err(stop) = finished {
+        let name = name_of(&run.called, state);
+        out.error_text(&convert::failure_text(interpreter.result(), &name, stop));
     }
     interpreter.clear();
     Ok(())

@@ -39,27 +39,29 @@ pub(super) struct Capture {
 }
 
 /// A pattern at work on a text.
-pub(super) struct Matcher<'a> {
+pub(super) struct Matcher<'a, F> {
     text: &'a [u8],
     pattern: &'a [u8],
     captures: [Capture; CAPTURES_MAX],
     level: usize,
     depth: u32,
     steps: u64,
-    steps_max: u64,
+    slice: u64,
+    pay: F,
 }
 
-impl<'a> Matcher<'a> {
-    /// A matcher that may make so many steps in all. The pattern's own `^` is the caller's business.
+impl<'a, F: Fn(u64) -> bool> Matcher<'a, F> {
+    /// A matcher that pays for its steps, slice by slice, and ends when it cannot. The pattern's own `^` is the
+    /// caller's business.
     #[inline]
-    pub(super) fn new(text: &'a [u8], pattern: &'a [u8], steps_max: u64) -> Self {
+    pub(super) fn new(text: &'a [u8], pattern: &'a [u8], slice: u64, pay: F) -> Self {
         let none = Capture { start: 0, taken: Taken::Open };
-        Matcher { text, pattern, captures: [none; CAPTURES_MAX], level: 0, depth: 0, steps: 0, steps_max }
+        Matcher { text, pattern, captures: [none; CAPTURES_MAX], level: 0, depth: 0, steps: 0, slice, pay }
     }
 
-    /// Steps made so far.
-    pub(super) fn steps(&self) -> u64 {
-        self.steps
+    /// Steps that were made and not paid for yet; whoever asks pays.
+    pub(super) fn take_steps(&mut self) -> u64 {
+        std::mem::take(&mut self.steps)
     }
 
     /// The captures of the last match.
@@ -78,7 +80,13 @@ impl<'a> Matcher<'a> {
     #[inline(always)]
     fn step(&mut self, count: usize) -> Result<(), Trouble> {
         self.steps += count as u64;
-        if self.steps > self.steps_max { Err(Trouble::Exhausted) } else { Ok(()) }
+        if self.steps > self.slice { self.pay_slice() } else { Ok(()) }
+    }
+
+    #[cold]
+    fn pay_slice(&mut self) -> Result<(), Trouble> {
+        let steps = self.take_steps();
+        if (self.pay)(steps) { Ok(()) } else { Err(Trouble::Exhausted) }
     }
 
     #[inline(always)]
@@ -375,12 +383,12 @@ mod tests {
     use super::*;
 
     fn find(text: &str, pattern: &str) -> Option<(usize, usize)> {
-        let mut matcher = Matcher::new(text.as_bytes(), pattern.as_bytes(), 1_000_000);
+        let mut matcher = Matcher::new(text.as_bytes(), pattern.as_bytes(), 1_000_000, |_| false);
         (0..=text.len()).find_map(|start| Some((start, matcher.match_at(start).expect("well-formed")?)))
     }
 
     fn trouble(text: &str, pattern: &str) -> Trouble {
-        let mut matcher = Matcher::new(text.as_bytes(), pattern.as_bytes(), 100_000);
+        let mut matcher = Matcher::new(text.as_bytes(), pattern.as_bytes(), 100_000, |_| false);
         matcher.match_at(0).expect_err("trouble")
     }
 

@@ -354,6 +354,11 @@ impl<'a> Stack<'a> {
         lua!(lua_rawequal(self, left, right)) != 0
     }
 
+    /// Whether one value is less than another, by metamethods too. May jump.
+    pub(super) fn less_than(self, left: c_int, right: c_int) -> bool {
+        lua!(lua_lessthan(self, left, right)) != 0
+    }
+
     /// Pushes the metatable, or nothing and is false.
     #[inline(always)]
     pub(super) fn get_metatable(self, index: c_int) -> bool {
@@ -424,6 +429,29 @@ impl<'a> Stack<'a> {
     /// One of the collector's operations (`ffi::LUA_GC…`). May jump.
     pub(super) fn collector(self, operation: c_int, argument: c_int) -> c_int {
         lua!(lua_gc(self, operation, argument))
+    }
+
+    /// Whether the value is a coroutine.
+    pub(super) fn is_thread(self, index: c_int) -> bool {
+        lua!(lua_type(self, index)) == ffi::LUA_TTHREAD
+    }
+
+    /// The thread at `index`.
+    pub(super) fn thread(self, index: c_int) -> *mut lua_State {
+        lua!(lua_tothread(self, index))
+    }
+
+    /// Why this thread cannot be resumed from another one: what it is, as Lua calls it.
+    pub(super) fn status_for(self, from: Stack<'_>) -> Option<&'static [u8]> {
+        if self.state == from.state {
+            return Some(b"running");
+        }
+        match lua!(lua_status(self)) {
+            ffi::LUA_YIELD => None,
+            ffi::LUA_OK if self.place(0).is_some() => Some(b"normal"),
+            ffi::LUA_OK if self.top() > 0 => None,
+            _ => Some(b"dead"),
+        }
     }
 
     /// The C function at `index`, when it is one.

@@ -9,8 +9,10 @@ use super::stack::{Kind, Raised, Returned, Stack};
 
 /// Steps of the matcher that count as one unit of work.
 const STEPS_PER_WORK: u64 = 2;
+/// So many steps of the matcher are paid for at once.
+const STEPS_PER_SLICE: u64 = 100_000;
 /// Bytes searched or copied that count as one unit of work.
-const BYTES_PER_WORK: u64 = 16;
+pub(super) const BYTES_PER_WORK: u64 = 16;
 
 pub(super) fn find(call: Call<'_>) -> Returned {
     search(call, true)
@@ -37,19 +39,19 @@ fn search(call: Call<'_>, find: bool) -> Returned {
     let mut matcher = new_matcher(call, text, pattern);
     for at in start..=text.len() {
         let found = matcher.match_at(at);
-        if let Some(end) = settle(call, found, &matcher)? {
+        if let Some(end) = settle(call, found, &mut matcher)? {
             if find {
                 stack.push_number((at + 1) as f64);
                 stack.push_number(end as f64);
-                return Ok(2 + push_captures(stack, text, &matcher, None)?);
+                return Ok(2 + push_captures(stack, text, matcher.captures(), None)?);
             }
-            return push_captures(stack, text, &matcher, Some((at, end)));
+            return push_captures(stack, text, matcher.captures(), Some((at, end)));
         }
         if anchored {
             break;
         }
     }
-    spend_steps(call, &matcher)?;
+    spend_steps(call, &mut matcher)?;
     stack.push_nil();
     Ok(1)
 }
@@ -100,13 +102,17 @@ fn find_plain(call: Call<'_>, text: &[u8], wanted: &[u8], start: usize) -> Retur
 }
 
 #[inline]
-fn new_matcher<'a>(call: Call<'_>, text: &'a [u8], pattern: &'a [u8]) -> Matcher<'a> {
-    Matcher::new(text, pattern, call.work_left().saturating_mul(STEPS_PER_WORK))
+fn new_matcher<'a>(call: Call<'a>, text: &'a [u8], pattern: &'a [u8]) -> Matcher<'a, impl Fn(u64) -> bool> {
+    Matcher::new(text, pattern, STEPS_PER_SLICE, move |steps| call.charge(steps / STEPS_PER_WORK).is_ok())
 }
 
 /// Charges for a match that was found, and turns trouble into an error.
 #[inline]
-fn settle(call: Call<'_>, result: Found, matcher: &Matcher<'_>) -> Result<Option<usize>, Raised> {
+fn settle<F: Fn(u64) -> bool>(
+    call: Call<'_>,
+    result: Found,
+    matcher: &mut Matcher<'_, F>,
+) -> Result<Option<usize>, Raised> {
     match result {
         Ok(None) => Ok(None),
         Ok(Some(end)) => {
@@ -115,25 +121,24 @@ fn settle(call: Call<'_>, result: Found, matcher: &Matcher<'_>) -> Result<Option
         }
         Err(Trouble::Malformed(message)) => Err(call.stack.fail(message)),
         Err(Trouble::Exhausted) => {
-            spend(call, u64::MAX)?;
+            spend(call, 0)?;
             Ok(None)
         }
     }
 }
 
 #[inline]
-fn spend_steps(call: Call<'_>, matcher: &Matcher<'_>) -> Result<(), Raised> {
-    spend(call, matcher.steps() / STEPS_PER_WORK)
+fn spend_steps<F: Fn(u64) -> bool>(call: Call<'_>, matcher: &mut Matcher<'_, F>) -> Result<(), Raised> {
+    spend(call, matcher.take_steps() / STEPS_PER_WORK)
 }
 
 /// Pushes all captures, or, when there is none, the whole match if one is given.
 fn push_captures(
     stack: Stack<'_>,
     text: &[u8],
-    matcher: &Matcher<'_>,
+    captures: &[Capture],
     whole: Option<(usize, usize)>,
 ) -> Returned {
-    let captures = matcher.captures();
     if captures.is_empty() {
         let Some((start, end)) = whole else { return Ok(0) };
         stack.push_bytes(&text[start..end]);
@@ -176,13 +181,13 @@ fn gmatch_next(call: Call<'_>) -> Returned {
     let mut matcher = new_matcher(call, text, pattern);
     for at in start..=text.len() {
         let found = matcher.match_at(at);
-        if let Some(end) = settle(call, found, &matcher)? {
+        if let Some(end) = settle(call, found, &mut matcher)? {
             stack.push_number(if end == at { end + 1 } else { end } as f64);
             stack.replace(Stack::upvalue(3));
-            return push_captures(stack, text, &matcher, Some((at, end)));
+            return push_captures(stack, text, matcher.captures(), Some((at, end)));
         }
     }
-    spend_steps(call, &matcher)?;
+    spend_steps(call, &mut matcher)?;
     Ok(0)
 }
 
@@ -204,14 +209,12 @@ pub(super) fn gsub(call: Call<'_>) -> Returned {
         None => (pattern, false),
     };
     stack.new_table(0, 0);
-    let (mut at, mut count, mut steps) = (0, 0i64, 0);
+    let (mut at, mut count) = (0, 0i64);
+    let mut matcher = new_matcher(call, text, pattern);
     while count < limit {
-        let mut matcher = new_matcher(call, text, pattern);
         let found = matcher.match_at(at);
-        let found = settle(call, found, &matcher)?;
-        steps += matcher.steps();
-        if let Some(end) = found {
-            push_replacement(call, text, &matcher, (at, end))?;
+        if let Some(end) = settle(call, found, &mut matcher)? {
+            push_replacement(call, text, matcher.captures(), (at, end))?;
             keep_replacement(stack, count, at, end);
             count += 1;
             if end > at {
@@ -227,7 +230,7 @@ pub(super) fn gsub(call: Call<'_>) -> Returned {
         }
         at += 1;
     }
-    spend(call, steps / STEPS_PER_WORK)?;
+    spend_steps(call, &mut matcher)?;
     push_result(call, text, count)?;
     stack.push_number(count as f64);
     Ok(2)
@@ -247,7 +250,7 @@ fn keep_replacement(stack: Stack<'_>, count: i64, start: usize, end: usize) {
 fn push_replacement(
     call: Call<'_>,
     text: &[u8],
-    matcher: &Matcher<'_>,
+    captures: &[Capture],
     place: (usize, usize),
 ) -> Result<(), Raised> {
     let stack = call.stack;
@@ -255,17 +258,17 @@ fn push_replacement(
     match stack.kind(3) {
         Kind::Function => {
             stack.copy(3);
-            let arguments = push_captures(stack, text, matcher, Some(place))?;
+            let arguments = push_captures(stack, text, captures, Some(place))?;
             stack.call(arguments, 1);
         }
         Kind::Table => {
-            match matcher.captures().first() {
+            match captures.first() {
                 Some(first) => push_capture(stack, text, *first)?,
                 None => stack.push_bytes(whole),
             }
             stack.get(3);
         }
-        _ => return push_template(call, text, matcher, place),
+        _ => return push_template(call, text, captures, place),
     }
     if !stack.truth(-1) {
         stack.pop(1);
@@ -286,7 +289,7 @@ fn push_replacement(
 fn push_template(
     call: Call<'_>,
     text: &[u8],
-    matcher: &Matcher<'_>,
+    captures: &[Capture],
     place: (usize, usize),
 ) -> Result<(), Raised> {
     let stack = call.stack;
@@ -295,11 +298,11 @@ fn push_template(
         stack.copy(3);
         return Ok(());
     }
-    check_template(stack, template, matcher)?;
-    spend(call, template.len() as u64 / BYTES_PER_WORK)?;
+    check_template(stack, template, captures)?;
+    check_size(call, filled_length(template, captures, place.1 - place.0))?;
     let made: *const [u8] = call.run(|run| {
         run.scratch.clear();
-        fill_template(&mut run.scratch, template, text, matcher, place);
+        fill_template(&mut run.scratch, template, text, captures, place);
         &raw const run.scratch[..]
     });
     stack.push_scratch(made);
@@ -307,7 +310,7 @@ fn push_template(
 }
 
 /// Refuses a template that names a capture which the match does not have.
-fn check_template(stack: Stack<'_>, template: &[u8], matcher: &Matcher<'_>) -> Result<(), Raised> {
+fn check_template(stack: Stack<'_>, template: &[u8], captures: &[Capture]) -> Result<(), Raised> {
     let mut bytes = template.iter();
     while let Some(byte) = bytes.next() {
         if *byte != b'%' {
@@ -315,7 +318,7 @@ fn check_template(stack: Stack<'_>, template: &[u8], matcher: &Matcher<'_>) -> R
         }
         let Some(digit @ b'1'..=b'9') = bytes.next() else { continue };
         let index = usize::from(digit - b'1');
-        match matcher.captures().get(index) {
+        match captures.get(index) {
             Some(Capture { taken: Taken::Open, .. }) => return Err(stack.fail(b"unfinished capture")),
             Some(_) => {}
             None if index == 0 => {}
@@ -325,11 +328,28 @@ fn check_template(stack: Stack<'_>, template: &[u8], matcher: &Matcher<'_>) -> R
     Ok(())
 }
 
+/// How long a template will be at most: each of its captures may be as long as the whole text.
+fn filled_length(template: &[u8], captures: &[Capture], whole: usize) -> usize {
+    let mut bytes = template.iter();
+    let mut total = 0usize;
+    while let Some(&byte) = bytes.next() {
+        let digit = if byte == b'%' { bytes.next().copied().unwrap_or(0) } else { 0 };
+        let capture = digit.checked_sub(b'1').and_then(|index| captures.get(usize::from(index)));
+        total = total.saturating_add(match (digit, capture.map(|capture| capture.taken)) {
+            (b'1'..=b'9', Some(Taken::Bytes(length))) => length,
+            (b'1'..=b'9', Some(_)) => 20,
+            (b'0'..=b'9', _) => whole,
+            _ => 1,
+        });
+    }
+    total
+}
+
 fn fill_template(
     out: &mut Vec<u8>,
     template: &[u8],
     text: &[u8],
-    matcher: &Matcher<'_>,
+    captures: &[Capture],
     place: (usize, usize),
 ) {
     let mut bytes = template.iter();
@@ -340,7 +360,7 @@ fn fill_template(
         }
         // A `%` at the very end stands for the NUL that C finds there.
         let byte = bytes.next().copied().unwrap_or(0);
-        let capture = byte.checked_sub(b'1').and_then(|index| matcher.captures().get(usize::from(index)));
+        let capture = byte.checked_sub(b'1').and_then(|index| captures.get(usize::from(index)));
         match (byte, capture) {
             (b'1'..=b'9', Some(Capture { start, taken: Taken::Bytes(length) })) => {
                 out.extend_from_slice(&text[*start..start + length]);
@@ -362,6 +382,7 @@ fn push_result(call: Call<'_>, text: &[u8], count: i64) -> Result<(), Raised> {
         return Ok(());
     }
     let count = i32::try_from(count).unwrap_or(i32::MAX / 3 - 1);
+    spend(call, count.unsigned_abs().into())?;
     let mut total = text.len();
     for index in 0..count {
         total = total.saturating_add(replacement(stack, index).2.len());
@@ -395,9 +416,8 @@ fn replacement(stack: Stack<'_>, index: i32) -> (usize, usize, &[u8]) {
 }
 
 /// Refuses a text that does not fit into the memory that is left, and charges for one that does.
-fn check_size(call: Call<'_>, total: usize) -> Result<(), Raised> {
-    let (used, limit) = call.memory();
-    if total > limit.saturating_sub(used) {
+pub(super) fn check_size(call: Call<'_>, total: usize) -> Result<(), Raised> {
+    if total > call.string_room() {
         return Err(call.stack.fail_plain(b"not enough memory"));
     }
     spend(call, total as u64 / BYTES_PER_WORK)
@@ -414,8 +434,39 @@ pub(super) fn rep(call: Call<'_>) -> Returned {
         run.scratch.clear();
         if total > 0 {
             run.scratch.reserve(total);
-            (0..count).for_each(|_| run.scratch.extend_from_slice(piece));
+            run.scratch.extend_from_slice(piece);
+            while run.scratch.len() < total {
+                let more = run.scratch.len().min(total - run.scratch.len());
+                run.scratch.extend_from_within(..more);
+            }
         }
+        &raw const run.scratch[..]
+    });
+    stack.push_scratch(made);
+    Ok(1)
+}
+
+pub(super) fn upper(call: Call<'_>) -> Returned {
+    changed(call, |text, out| out.extend(text.iter().map(u8::to_ascii_uppercase)))
+}
+
+pub(super) fn lower(call: Call<'_>) -> Returned {
+    changed(call, |text, out| out.extend(text.iter().map(u8::to_ascii_lowercase)))
+}
+
+pub(super) fn reverse(call: Call<'_>) -> Returned {
+    changed(call, |text, out| out.extend(text.iter().rev()))
+}
+
+/// A text of the same length as the first argument.
+#[inline(always)]
+fn changed(call: Call<'_>, change: impl FnOnce(&[u8], &mut Vec<u8>)) -> Returned {
+    let stack = call.stack;
+    let text = stack.check_text(1);
+    check_size(call, text.len())?;
+    let made: *const [u8] = call.run(|run| {
+        run.scratch.clear();
+        change(text, &mut run.scratch);
         &raw const run.scratch[..]
     });
     stack.push_scratch(made);

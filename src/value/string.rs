@@ -114,6 +114,18 @@ impl Str {
             _ => unreachable!("made growable above"),
         }
     }
+    /// Lengthens a growable string to `len` bytes with zeros. One that becomes much longer gets memory that the
+    /// system hands out as zeros, so that it costs nothing to fill.
+    pub fn lengthen(bytes: &mut Vec<u8>, len: usize) {
+        const MUCH: usize = 1 << 20;
+        if len.saturating_sub(bytes.len()) < MUCH || len <= bytes.capacity() {
+            bytes.resize(len.max(bytes.len()), 0);
+            return;
+        }
+        let mut longer = vec![0; len];
+        longer[..bytes.len()].copy_from_slice(bytes);
+        *bytes = longer;
+    }
     /// What OBJECT ENCODING says.
     pub fn encoding(&self) -> &'static str {
         match self {
@@ -157,5 +169,15 @@ mod tests {
         grown.make_growable().push(b'3');
         assert_eq!((grown.encoding(), grown.as_int()), ("raw", Some(123)));
         assert_eq!(grown, Str::Int(123));
+    }
+
+    #[test]
+    fn a_string_becomes_longer_by_zeros_and_never_shorter() {
+        for len in [0, 5, 3 << 20, 2] {
+            let mut bytes = b"abc".to_vec();
+            Str::lengthen(&mut bytes, len);
+            assert_eq!(bytes.len(), len.max(3));
+            assert!(bytes.starts_with(b"abc") && bytes[3..].iter().all(|&byte| byte == 0));
+        }
     }
 }

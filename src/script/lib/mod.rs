@@ -112,8 +112,7 @@ impl<'a> Output<'a> {
     /// An empty text, which may grow to what is left of the memory that Lua may use.
     fn begin(call: Call<'a>) -> Self {
         call.run(|run| run.scratch.clear());
-        let (used, limit) = call.memory();
-        Output { call, room: limit.saturating_sub(used) }
+        Output { call, room: call.string_room() }
     }
 
     fn len(self) -> usize {
