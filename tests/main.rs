@@ -15,6 +15,7 @@ mod determinism;
 mod diff;
 mod functions;
 mod fuzz_smoke;
+mod hostile;
 mod interleaving;
 mod introspection;
 mod journal;

@@ -1,8 +1,7 @@
-//! Scripts that misbehave: what stops them, what they cannot leave behind for the next one, and the corpus of attacks
-//! in `hostile`, each of which runs in a child process. Ordinary scripts are judged by `corpus` and `diff`.
+//! Scripts that misbehave: what stops them, and functions of the host that they call. The corpus of attacks, and what
+//! one script could do to another: `hostile`. Ordinary scripts are judged by `corpus` and `diff`.
 
 use moonkeep::{Client, Engine, Limits, Reply};
-use std::process::Command;
 use std::sync::{Arc, Mutex};
 
 fn engine(limits: Limits) -> Engine {
@@ -221,71 +220,6 @@ fn a_source_is_bounded_wherever_it_comes_from() {
     let reader =
         "return select(2, pcall(function() return {select(2, load(function() return ' ' end))} end))[1]";
     assert_eq!(eval(&mut client, reader), "\"user_script:1: script source too long\"");
-}
-
-/// Names the attacks that a child process is to run.
-const ATTACKS: &str = "MOONKEEP_TEST_ATTACKS";
-
-#[test]
-fn no_attack_crashes_or_hangs() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hostile");
-    let mut files: Vec<String> = std::fs::read_dir(folder)
-        .expect("the folder is there")
-        .map(|entry| entry.expect("a file").path().display().to_string())
-        .collect();
-    files.sort();
-    assert!(files.len() >= 100);
-    for batch in files.chunks(40) {
-        let output = Command::new(std::env::current_exe().expect("this test binary"))
-            .args(["scripts::attacks_in_a_child", "--exact", "--nocapture", "--test-threads=1"])
-            .env(ATTACKS, batch.join("\n"))
-            .output()
-            .expect("a child process");
-        let text = String::from_utf8_lossy(&output.stdout);
-        let last = text.lines().rfind(|line| line.contains("attack ")).unwrap_or_default();
-        assert!(output.status.success(), "{last}: {}", String::from_utf8_lossy(&output.stderr));
-        assert_eq!(text.matches("attack ").count(), batch.len());
-    }
-}
-
-/// Does nothing unless `no_attack_crashes_or_hangs` asks for it.
-#[test]
-fn attacks_in_a_child() {
-    let Ok(files) = std::env::var(ATTACKS) else { return };
-    for file in files.lines() {
-        println!("attack {file}");
-        let script = std::fs::read(file).expect("a script");
-        let mut client = engine(small()).client();
-        let mut reply = Reply::new();
-        client.call_into([b"EVAL", &script[..], b"0"], &mut reply).expect("the engine is free");
-        assert_eq!(
-            eval(&mut client, "return string.rep('x', 3) .. tostring(tonumber('12'))"),
-            "\"xxx12\"",
-            "{file}"
-        );
-        attack_as_function(&script, file);
-    }
-}
-
-/// The same attack as a function, and as the code of a library.
-fn attack_as_function(script: &[u8], file: &str) {
-    let mut client = engine(small()).client();
-    let mut reply = Reply::new();
-    let mut call = |words: &[&[u8]]| {
-        client.call_into(words, &mut reply).expect("the engine is free");
-        format!("{reply:?}")
-    };
-    let start = b"#!lua name=attack\nredis.register_function('attack', function(KEYS, ARGV) ";
-    let function = [&start[..], script, b"\nend)"].concat();
-    let code = [b"#!lua name=attack\n", script].concat();
-    for code in [&function, &code] {
-        call(&[b"FUNCTION", b"LOAD", b"REPLACE", code]);
-        call(&[b"FCALL", b"attack", b"0"]);
-        let probe = b"#!lua name=probe\nredis.register_function('probe', function() return tostring(tonumber('12')) end)";
-        assert_eq!(call(&[b"FUNCTION", b"LOAD", b"REPLACE", probe]), "\"probe\"", "{file}");
-        assert_eq!(call(&[b"FCALL", b"probe", b"0"]), "\"12\"", "{file}");
-        assert_eq!(call(&[b"EVAL", b"return 1", b"0"]), ":1", "{file}");
-    }
 }
 
 /// What the host registers is there for scripts by its name, takes and gives any value, and cannot enter the engine.

@@ -1,0 +1,3 @@
+-- cjson.encode of control bytes: six for each
+local s = ('\1'):rep(9000000)
+while true do pcall(cjson.encode, s) end

@@ -1,0 +1,2 @@
+-- a generic loop over a string that is called
+return pcall(function() for c in 'abc' do end end)

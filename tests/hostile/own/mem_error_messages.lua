@@ -1,0 +1,3 @@
+-- errors whose messages double
+local e = 'x'
+while true do local ok, m = pcall(error, e .. e) e = m end

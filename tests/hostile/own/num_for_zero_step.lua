@@ -1,0 +1,2 @@
+-- a loop with a step of zero
+for i = 1, 10, 0 do end

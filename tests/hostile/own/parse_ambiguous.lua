@@ -1,0 +1,2 @@
+-- a new line before a parenthesis
+return loadstring('local a = f\n(g)()')

@@ -1,0 +1,2 @@
+-- comparisons in a chain
+return loadstring('return ' .. ('a < '):rep(200000) .. 'a')

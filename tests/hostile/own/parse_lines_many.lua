@@ -1,0 +1,3 @@
+-- a million lines
+local f, e = loadstring(('\n'):rep(1000000) .. 'error("x")')
+return {pcall(f)}

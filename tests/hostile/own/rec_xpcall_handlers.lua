@@ -1,0 +1,3 @@
+-- recursion through the handlers of xpcall
+local function f(e) return xpcall(f, f) end
+return f()

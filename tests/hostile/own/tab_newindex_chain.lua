@@ -1,0 +1,3 @@
+-- __newindex that leads to itself
+local t = {} setmetatable(t, {__newindex = t})
+return pcall(function() t.x = 1 end)
