@@ -20,6 +20,10 @@ impl<'a> Cursor<'a> {
     pub(super) fn peek(&self) -> Option<&'a Token> {
         self.tokens.first().map(|(token, _)| token)
     }
+    /// Whether this sign stands behind the next word.
+    pub(super) fn has_behind(&self, sign: &str) -> bool {
+        matches!(self.tokens.get(1), Some((Token::Sign(found), _)) if *found == sign)
+    }
     pub(super) fn next(&mut self) -> Option<(&'a Token, Position)> {
         let ((token, at), rest) = self.tokens.split_first()?;
         self.tokens = rest;
@@ -43,6 +47,10 @@ impl<'a> Cursor<'a> {
     }
     pub(super) fn expect(&mut self, sign: &str) -> Result<(), ContractError> {
         if self.takes(sign) { Ok(()) } else { Err(self.wanted(&format!("{sign:?}"))) }
+    }
+    /// Takes the sign; else says all that could have stood there.
+    pub(super) fn expect_one_of(&mut self, wanted: &str, sign: &str) -> Result<(), ContractError> {
+        if self.takes(sign) { Ok(()) } else { Err(self.wanted(wanted)) }
     }
     pub(super) fn name(&mut self, wanted: &str) -> Result<(&'a str, Position), ContractError> {
         match self.tokens.first() {
@@ -73,10 +81,10 @@ impl<'a> Cursor<'a> {
     }
     /// Two integers in parentheses, the first no greater than the second.
     pub(super) fn bounds(&mut self) -> Result<(i64, i64), ContractError> {
-        self.expect("(")?;
+        self.expect_one_of("\"(\" and two bounds, as in (0, 100)", "(")?;
         let at = self.position();
         let min = self.int("the least value")?;
-        self.expect(",")?;
+        self.expect_one_of("\",\" and the greatest value", ",")?;
         let max = self.int("the greatest value")?;
         self.expect(")")?;
         if min > max {
@@ -90,6 +98,10 @@ impl<'a> Cursor<'a> {
     /// Nothing may follow.
     pub(super) fn done(&self) -> Result<(), ContractError> {
         if self.is_done() { Ok(()) } else { Err(self.wanted("the end of the clause")) }
+    }
+    /// Nothing may follow, after more of what could have stood here.
+    pub(super) fn done_after(&self, more: &str) -> Result<(), ContractError> {
+        if self.is_done() { Ok(()) } else { Err(self.wanted(&format!("{more} or the end of the clause"))) }
     }
     /// The error for what is next, where `wanted` should stand.
     pub(super) fn wanted(&self, wanted: &str) -> ContractError {

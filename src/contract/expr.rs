@@ -194,12 +194,16 @@ impl<'t> Parser<'_, 't> {
     pub(super) fn condition(&mut self) -> Result<Expr, ContractError> {
         let at = self.cursor.position();
         let (expr, found) = self.either()?;
-        if found.kind != Kind::Bool {
-            return Err(
-                at.error(format!("here should be a condition, as in a >= 1, not {}", found.kind.name()))
-            );
+        if found.kind == Kind::Bool {
+            return Ok(expr);
         }
-        Ok(expr)
+        if matches!(self.cursor.peek(), Some(Token::Sign("="))) {
+            return Err(self
+                .cursor
+                .position()
+                .error("conditions compare with ==; a single = is for effects"));
+        }
+        Err(at.error(format!("here should be a condition, as in a >= 1, not {}", found.kind.name())))
     }
     /// A value: an integer or a text.
     pub(super) fn value(&mut self) -> Parsed {
@@ -330,20 +334,27 @@ impl<'t> Parser<'_, 't> {
             "pttl" => Ok((Expr::Pttl(self.key_in_parentheses()?), INT)),
             "len" => {
                 self.cursor.expect("(")?;
-                let (place, _, _) = self.place()?;
+                let (place, _, _) = self.place("the name of a key or an argument")?;
                 self.cursor.expect(")")?;
                 Ok((Expr::Len(place), INT))
             }
             "default" => self.default(),
             "reply" => self.reply(at),
+            _ if matches!(self.cursor.peek(), Some(Token::Sign("("))) => {
+                Err(at.error(format!("{name:?} is no function; functions are exists, pttl, len, default")))
+            }
             _ => self.held(name, at),
         }
     }
     /// `default(a, b)`: a, or b where a is missing.
     fn default(&mut self) -> Parsed {
         self.cursor.expect("(")?;
+        let at = self.cursor.position();
         let (one, found) = self.value()?;
-        self.cursor.expect(",")?;
+        if !found.optional {
+            return Err(at.error("this is never missing; default is for an optional key"));
+        }
+        self.cursor.expect_one_of("\",\" and what counts when the key is missing", ",")?;
         let at = self.cursor.position();
         let (other, other_found) = self.value()?;
         self.cursor.expect(")")?;
@@ -374,7 +385,7 @@ impl<'t> Parser<'_, 't> {
     }
     fn key_in_parentheses(&mut self) -> Result<usize, ContractError> {
         self.cursor.expect("(")?;
-        let (place, name, at) = self.place()?;
+        let (place, name, at) = self.place("the name of a key")?;
         self.cursor.expect(")")?;
         match place {
             Place::Key(key) => Ok(key),
@@ -384,8 +395,8 @@ impl<'t> Parser<'_, 't> {
         }
     }
     /// The name of a key or an argument.
-    pub(super) fn place(&mut self) -> Result<(Place, &'t str, Position), ContractError> {
-        let (name, at) = self.cursor.name("the name of a key or an argument")?;
+    pub(super) fn place(&mut self, wanted: &str) -> Result<(Place, &'t str, Position), ContractError> {
+        let (name, at) = self.cursor.name(wanted)?;
         let place = self.contract.place(name).ok_or_else(|| at.error(self.contract.unknown(name)))?;
         Ok((place, name, at))
     }
@@ -416,7 +427,7 @@ fn needs_int(sign: &str, at: Position, found: Type) -> Result<(), ContractError>
     match found {
         Type { kind: Kind::Int, optional: false } => Ok(()),
         Type { kind: Kind::Int, optional: true } => {
-            Err(at.error("this may be missing: write default(KEY, VALUE) to say what counts then"))
+            Err(at.error("an optional key may be missing; write default(KEY, VALUE) to say what counts then"))
         }
         // Which part of a reply is an integer is known after the run.
         Type { kind: Kind::Any, .. } if matches!(sign, "<" | "<=" | ">" | ">=") => Ok(()),

@@ -3,18 +3,17 @@
 
 use super::cursor::Cursor;
 use super::error::{ContractError, Position};
-use super::expr::{Parser, RESERVED};
-use super::grammar::{Fault, Form, Grammar};
+use super::expr::{Expr, Kind, Parser, RESERVED};
+use super::grammar::{Fault, Grammar};
 use super::lexer::{self, Token};
 use super::shape::{Promise, Shape};
 use super::{
-    Access, Answer, Arg, Case, Contract, Effect, Key, KeyType, Place, Rejection, Ttl, Writes, Wrong,
+    Access, Answer, Arg, Case, Contract, Effect, Key, KeyType, Place, Rejection, Ttl, Writes, Wrong, keys,
 };
 use std::borrow::Cow;
 
 const MARK: &str = "--!";
 const CLAUSES: &str = "contract, key, argv, error, reply, case, writes, instructions";
-const TYPES: [&str; 6] = ["list", "hash", "set", "zset", "stream", "string"];
 
 /// One clause: its name, its words, where it begins and ends.
 struct Clause {
@@ -46,7 +45,7 @@ fn is_long_comment(line: &[u8]) -> bool {
 
 pub(super) fn parse(text: &[u8]) -> Result<Contract, ContractError> {
     let clauses = split(text)?;
-    refuse_late_lines(text)?;
+    refuse_misplaced_lines(text)?;
     let mut clauses = clauses.iter();
     let Some(first) = clauses.next() else {
         let at = Position { line: 1, column: 1 };
@@ -59,14 +58,15 @@ pub(super) fn parse(text: &[u8]) -> Result<Contract, ContractError> {
     reader.finish()
 }
 
-/// A contract line below the first line of code would be overlooked.
-fn refuse_late_lines(text: &[u8]) -> Result<(), ContractError> {
+/// A contract line below the first line of code, or behind blanks, would be overlooked.
+fn refuse_misplaced_lines(text: &[u8]) -> Result<(), ContractError> {
     let last = lines(text).last().map_or(0, |(number, _)| number);
     let mut all = text.split(|&byte| byte == b'\n').zip(1usize..);
-    let is_late = |(line, number): &(&[u8], usize)| {
-        *number > last && line.trim_ascii_start().starts_with(MARK.as_bytes())
+    let is_misplaced = |(line, number): &(&[u8], usize)| {
+        let is_in_place = *number <= last && line.starts_with(MARK.as_bytes());
+        !is_in_place && line.trim_ascii_start().starts_with(MARK.as_bytes())
     };
-    match all.find(is_late) {
+    match all.find(is_misplaced) {
         None => Ok(()),
         Some((_, line)) => Err(Position { line, column: 1 }.error(
             "contract lines begin in the first column and stand in the header, above the first line of code",
@@ -125,6 +125,16 @@ impl Reader {
         {
             return Err(at.error("the version of the contract language is 1"));
         }
+        if !cursor.is_done() && cursor.position().line > first.at.line {
+            return Err(cursor.position().error(
+                "a line with a blank behind --! goes on with the clause above; a clause begins right behind --!",
+            ));
+        }
+        if let Some(Token::Sign(_)) = cursor.peek() {
+            return Err(
+                cursor.wanted("the end of the clause; names are ASCII letters, digits and underscores")
+            );
+        }
         cursor.done()?;
         let contract = Contract {
             name: name.to_owned(),
@@ -166,12 +176,10 @@ impl Reader {
     fn key(&mut self, clause: &Clause) -> Result<(), ContractError> {
         let mut cursor = clause.cursor();
         let (name, at) = self.fresh(&mut cursor, "the name of a key")?;
-        let kind = key_type(&mut cursor)?;
+        let kind = keys::key_type(&mut cursor)?;
         let mut key =
             Key { name: name.to_owned(), kind, required: false, access: Access::default(), ttl: Ttl::Kept };
-        while !cursor.is_done() {
-            key_word(&mut cursor, &mut key)?;
-        }
+        keys::key_words(&mut cursor, &mut key)?;
         self.contract.keys.push(key);
         self.key_places.push(at);
         Ok(())
@@ -179,10 +187,7 @@ impl Reader {
     fn argv(&mut self, clause: &Clause) -> Result<(), ContractError> {
         let mut cursor = clause.cursor();
         let (name, at) = self.fresh(&mut cursor, "the name of an argument")?;
-        const WANTED: &str = "a grammar: int(MIN, MAX), token, bytes, bytes(MIN, MAX) or one_of(\"a\", ...)";
-        let mut grammar = grammar(&mut cursor)?.ok_or_else(|| cursor.wanted(WANTED))?;
-        form(&mut cursor, &mut grammar)?;
-        cursor.done()?;
+        let grammar = keys::argument(&mut cursor)?;
         self.contract.args.push(Arg { name: name.to_owned(), grammar });
         self.arg_places.push(at);
         Ok(())
@@ -211,7 +216,8 @@ impl Reader {
             return Ok(Wrong::Arity);
         }
         let (name, at) = cursor.name("arity, or the name of a key or an argument")?;
-        let place = self.contract.place(name).ok_or_else(|| at.error(self.contract.unknown(name)))?;
+        let unknown = || at.error(format!("{} (and arity, for their number)", self.contract.unknown(name)));
+        let place = self.contract.place(name).ok_or_else(unknown)?;
         let possible = self.possible_faults(place);
         let known = |fault: Fault| possible.contains(&fault);
         let list = possible.iter().map(|fault| fault.name()).collect::<Vec<_>>().join(", ");
@@ -266,12 +272,23 @@ impl Reader {
         let promise = Promise::parse(&mut parser, 0)?;
         let mut effects = Vec::new();
         if !matches!(promise, Promise::Error(_)) && parser.cursor.takes(";") {
-            effects.push(effect(&mut parser)?);
-            while parser.cursor.takes(",") {
-                effects.push(effect(&mut parser)?);
+            loop {
+                let at = parser.cursor.position();
+                let effect = effect(&mut parser)?;
+                if effects.iter().any(|other: &Effect| other.excludes(&effect)) {
+                    return Err(at.error("another effect of this case says what becomes of the key"));
+                }
+                effects.push(effect);
+                if !parser.cursor.takes(",") {
+                    break;
+                }
             }
+            parser.cursor.done_after("\",\"")?;
         }
-        parser.cursor.done()?;
+        match promise {
+            Promise::Error(_) => parser.cursor.done()?,
+            _ => parser.cursor.done_after("\";\"")?,
+        }
         self.has_else = when.is_none();
         let case = Case { line: clause.at.line, text: clause.text.clone(), when, promise, effects };
         self.contract.cases.push(case);
@@ -287,6 +304,9 @@ impl Reader {
             }
         }
         let when = if parser.cursor.takes_word("when") { Some(parser.condition()?) } else { None };
+        if when.is_none() {
+            parser.cursor.done_after("\",\", when")?;
+        }
         parser.cursor.done()?;
         self.contract.writes.push(Writes { keys, when });
         Ok(())
@@ -313,33 +333,60 @@ impl Reader {
         let wrongs = || contract.rejections.iter().flat_map(|one| &one.wrongs);
         if !wrongs().any(|wrong| *wrong == Wrong::Arity) {
             return Err(self.at.error(
-                "it is not told what a wrong number of keys or arguments is answered; add --!error arity \"TEXT\"",
+                "nothing says what a wrong number of keys or arguments is answered; add --!error arity \"TEXT\"",
             ));
         }
         let keys = self.key_places.iter().enumerate().map(|(key, at)| (Place::Key(key), at));
         let args = self.arg_places.iter().enumerate().map(|(arg, at)| (Place::Arg(arg), at));
         for (place, at) in keys.chain(args) {
-            for fault in self.possible_faults(place) {
-                let covered = wrongs().any(|wrong| match wrong {
-                    Wrong::Broken(of, None) => *of == place && fault != Fault::Type,
-                    Wrong::Broken(of, Some(one)) => *of == place && *one == fault,
+            let mut open = self.possible_faults(place);
+            open.retain(|fault| {
+                !wrongs().any(|wrong| match wrong {
+                    Wrong::Broken(of, None) => *of == place && *fault != Fault::Type,
+                    Wrong::Broken(of, Some(one)) => *of == place && one == fault,
                     Wrong::Arity => false,
-                });
-                if !covered {
-                    let (name, fault) = (contract.place_name(place), fault.name());
-                    let answer = if fault == "type" { "WRONGTYPE" } else { "\"TEXT\"" };
-                    return Err(at.error(format!(
-                        "it is not told what happens when {name} is wrong by {fault}; add --!error {name}.{fault} {answer}"
-                    )));
-                }
+                })
+            });
+            if let Some(told) = unanswered(contract.place_name(place), &open) {
+                return Err(at.error(told));
             }
         }
         if contract.reply.is_none() && contract.cases.is_empty() {
             return Err(self
                 .at
-                .error("it is not told what the script replies; add a reply clause or case clauses"));
+                .error("nothing says what the script replies; add a reply clause or case clauses"));
         }
         Ok(self.contract)
+    }
+}
+
+/// What is said of a key or an argument that may be wrong in ways for which no clause has an answer.
+fn unanswered(name: &str, open: &[Fault]) -> Option<String> {
+    let says = |how: &str, clause: &str| {
+        Some(format!("nothing says what is answered when {name} is wrong{how}; add --!error {name}{clause}"))
+    };
+    match open {
+        [] => None,
+        [Fault::Type, ..] => says(" by type", ".type WRONGTYPE"),
+        [one] => says(&format!(" by {}", one.name()), &format!(".{} \"TEXT\"", one.name())),
+        _ => says("", " \"TEXT\""),
+    }
+}
+
+impl Effect {
+    /// Whether one case cannot have both.
+    fn excludes(&self, other: &Effect) -> bool {
+        let (key, is_expiry) = self.key();
+        let (other_key, is_other_expiry) = other.key();
+        let is_deletion = [self, other].iter().any(|effect| matches!(effect, Effect::Delete(_)));
+        key == other_key && (is_expiry == is_other_expiry || is_deletion)
+    }
+    /// The key, and whether the effect is on its expiry.
+    fn key(&self) -> (usize, bool) {
+        match self {
+            Effect::Assign(key, _) | Effect::Delete(key) | Effect::Change(key) => (*key, false),
+            Effect::Expire(key, _) => (*key, true),
+        }
     }
 }
 
@@ -349,118 +396,33 @@ impl Clause {
     }
 }
 
-fn key_type(cursor: &mut Cursor<'_>) -> Result<KeyType, ContractError> {
-    let (word, at) = cursor.name("the type of the key")?;
-    if word == "any" {
-        return Ok(KeyType::Any);
-    }
-    match TYPES.into_iter().find(|name| *name == word) {
-        Some("string") => Ok(KeyType::String(grammar(cursor)?.unwrap_or(Grammar::ANY))),
-        Some(name) => Ok(KeyType::Other(name)),
-        None => Err(at.error(format!(
-            "{word:?} is no type of a key; types are string, list, hash, set, zset, stream, any"
-        ))),
-    }
-}
-
-/// One of the words after the type of a key.
-fn key_word(cursor: &mut Cursor<'_>, key: &mut Key) -> Result<(), ContractError> {
-    const WANTED: &str =
-        "required, optional, ro, rw, rm, ttl=kept, ttl=set, ttl=dropped, ttl=any, canonical or digits";
-    let wanted = cursor.wanted(WANTED);
-    let (word, _) = cursor.name(WANTED)?;
-    match word {
-        "required" => key.required = true,
-        "optional" => key.required = false,
-        "ro" => key.access = Access::default(),
-        "rw" => key.access.write = true,
-        "rm" => key.access.remove = true,
-        "ttl" => {
-            cursor.expect("=")?;
-            let (word, at) = cursor.name("kept, set, dropped or any")?;
-            key.ttl = match word {
-                "kept" => Ttl::Kept,
-                "set" => Ttl::Set,
-                "dropped" => Ttl::Dropped,
-                "any" => Ttl::Any,
-                _ => {
-                    return Err(
-                        at.error(format!("{word:?} is no rule for a TTL; they are kept, set, dropped, any"))
-                    );
-                }
-            };
-        }
-        "canonical" | "digits" => {
-            let KeyType::String(grammar) = &mut key.kind else { return Err(wanted) };
-            set_form(word, grammar).ok_or(wanted)?;
-        }
-        _ => return Err(wanted),
-    }
-    Ok(())
-}
-
-/// A grammar, if one is next.
-fn grammar(cursor: &mut Cursor<'_>) -> Result<Option<Grammar>, ContractError> {
-    if cursor.takes_word("int") {
-        let (min, max) = cursor.bounds()?;
-        return Ok(Some(Grammar::Int { min, max, form: Form::Canonical }));
-    }
-    if cursor.takes_word("token") {
-        return Ok(Some(Grammar::TOKEN));
-    }
-    if cursor.takes_word("bytes") {
-        if !matches!(cursor.peek(), Some(Token::Sign("("))) {
-            return Ok(Some(Grammar::ANY));
-        }
-        let at = cursor.position();
-        let (min, max) = cursor.bounds()?;
-        let sizes = usize::try_from(min).ok().zip(usize::try_from(max).ok());
-        let (min, max) = sizes.ok_or_else(|| at.error("a number of bytes is not negative"))?;
-        return Ok(Some(Grammar::Bytes { min, max }));
-    }
-    if cursor.takes_word("one_of") {
-        cursor.expect("(")?;
-        let mut texts = vec![cursor.text("a text in quotes")?];
-        while cursor.takes(",") {
-            texts.push(cursor.text("a text in quotes")?);
-        }
-        cursor.expect(")")?;
-        return Ok(Some(Grammar::OneOf(texts)));
-    }
-    Ok(None)
-}
-
-/// The form of an integer, if it is told.
-fn form(cursor: &mut Cursor<'_>, grammar: &mut Grammar) -> Result<(), ContractError> {
-    let wanted = cursor.wanted("canonical or digits after an int, or the end of the clause");
-    if let Some(Token::Name(word)) = cursor.peek() {
-        cursor.next();
-        set_form(word, grammar).ok_or(wanted)?;
-    }
-    Ok(())
-}
-
-fn set_form(word: &str, grammar: &mut Grammar) -> Option<()> {
-    let Grammar::Int { min, form, .. } = grammar else { return None };
-    *form = match word {
-        "canonical" => Form::Canonical,
-        // Digits have no sign.
-        "digits" if *min >= 0 => Form::Digits,
-        _ => return None,
-    };
-    Some(())
-}
-
 /// A key that the contract lets the script write.
 fn written_key(parser: &mut Parser<'_, '_>) -> Result<usize, ContractError> {
     let contract = parser.contract;
-    let (place, name, at) = parser.place()?;
+    let (place, name, at) = parser.place("the name of a key")?;
     match place {
         Place::Key(key) if contract.keys[key].access != Access::default() => Ok(key),
         Place::Key(_) => {
             Err(at.error(format!("{name} is read only; declare it rw, or rm when it may be removed")))
         }
         Place::Arg(_) => Err(at.error(format!("{name} is an argument; here should be the name of a key"))),
+    }
+}
+
+/// The value that a key is given.
+fn assigned(parser: &mut Parser<'_, '_>, key: usize, at: Position) -> Result<Expr, ContractError> {
+    let Key { name, kind, .. } = &parser.contract.keys[key];
+    if matches!(kind, KeyType::Other(_)) {
+        return Err(at.error(format!("{name} is no string; write change {name}")));
+    }
+    let at = parser.cursor.position();
+    let (value, found) = parser.value()?;
+    match (kind, found.kind) {
+        (_, Kind::Nil) => Err(at.error(format!("a key that holds nothing is gone; write del {name}"))),
+        (KeyType::String(Grammar::Int { .. }), Kind::Text) => {
+            Err(at.error(format!("{name} holds an integer; this is a text")))
+        }
+        _ => Ok(value),
     }
 }
 
@@ -496,16 +458,20 @@ fn effect(parser: &mut Parser<'_, '_>) -> Result<Effect, ContractError> {
         }
         let at = parser.cursor.position();
         let (value, found) = parser.value()?;
-        if found.kind != super::expr::Kind::Int {
+        if found.kind != Kind::Int {
             return Err(at.error("the time that a key has left is an integer"));
         }
         return Ok(Effect::Expire(key, value));
     }
+    if let Some(Token::Name(name)) = parser.cursor.peek()
+        && contract.place(name).is_none()
+        && !parser.cursor.has_behind("=")
+    {
+        return Err(at.error(format!(
+            "{name:?} is no effect; effects are KEY = VALUE, pttl(KEY) = VALUE, del KEY, change KEY"
+        )));
+    }
     let key = needs(written_key(parser)?, false)?;
     parser.cursor.expect("=")?;
-    let Key { name, kind, .. } = &contract.keys[key];
-    if matches!(kind, KeyType::Other(_)) {
-        return Err(at.error(format!("{name} is no string; write change {name}")));
-    }
-    Ok(Effect::Assign(key, parser.value()?.0))
+    Ok(Effect::Assign(key, assigned(parser, key, at)?))
 }

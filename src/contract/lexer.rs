@@ -57,9 +57,22 @@ pub(super) fn split(
             rest = &rest[sign.len()..];
             Token::Sign(sign)
         } else {
-            return Err(at.error(format!("{first:?} means nothing here; texts stand in double quotes")));
+            return Err(at.error(format!("{first:?} means nothing here{}", instead(first))));
         };
         tokens.push((token, at));
+    }
+}
+
+/// What is written in place of a character that people try.
+fn instead(found: char) -> &'static str {
+    match found {
+        '\'' | '`' => "; texts stand in double quotes",
+        '~' => "; \"is not\" is !=",
+        '&' => "; conditions are joined by and",
+        '!' => "; a condition is denied by not",
+        '{' | '}' => "; arrays stand in [ ]",
+        letter if letter.is_alphabetic() => "; names are ASCII letters, digits and underscores",
+        _ => "",
     }
 }
 
@@ -129,7 +142,12 @@ mod tests {
             ("a \"b", "3:6: the text has no closing double quote"),
             ("\"\\q\"", r#"3:4: escapes in a text are \" \\ \n \r \t \xHH"#),
             ("\"\\xg1\"", "3:4: \\x needs two hexadecimal digits"),
-            ("é ~", "3:4: 'é' means nothing here; texts stand in double quotes"),
+            ("é ~", "3:4: 'é' means nothing here; names are ASCII letters, digits and underscores"),
+            ("'a'", "3:4: '\\'' means nothing here; texts stand in double quotes"),
+            ("a ~= 1", "3:6: '~' means nothing here; \"is not\" is !="),
+            ("a && b", "3:6: '&' means nothing here; conditions are joined by and"),
+            ("{1}", "3:4: '{' means nothing here; arrays stand in [ ]"),
+            ("@", "3:4: '@' means nothing here"),
             ("9223372036854775809", "3:4: integers go up to 9223372036854775807"),
         ] {
             assert_eq!(tokens(text).expect_err(text).to_string(), error);

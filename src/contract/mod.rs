@@ -1,6 +1,7 @@
 //! Contracts: what a script promises, declared in the comments of its header and held to by the engine. The clauses
-//! are read by `header` (words by `lexer` and `cursor`, conditions by `expr`, replies by `shape`); `judge` says before a
-//! run what a call must come to, `verify` after it whether it did; `generate` makes calls. lua/README.md is the manual.
+//! are read by `header` (words by `lexer` and `cursor`, keys by `keys`, conditions by `expr`, replies by `shape`); `judge`
+//! says before a run what a call must come to, `verify` after it whether it did; `generate` makes calls. lua/README.md is
+//! the manual.
 
 mod cursor;
 mod error;
@@ -10,6 +11,7 @@ mod generate;
 mod grammar;
 mod header;
 mod judge;
+mod keys;
 mod lexer;
 mod shape;
 #[cfg(test)]

@@ -59,6 +59,9 @@ impl Shape {
                     "status" if matches!(cursor.peek(), Some(Token::Text(_))) => {
                         Ok(Shape::Status(Some(cursor.text("a text")?)))
                     }
+                    "status" if matches!(cursor.peek(), Some(Token::Name(_))) => {
+                        Err(cursor.wanted("the text of the status in quotes"))
+                    }
                     "status" => Ok(Shape::Status(None)),
                     "int" if matches!(cursor.peek(), Some(Token::Sign("("))) => {
                         let (min, max) = cursor.bounds()?;
@@ -76,11 +79,14 @@ impl Shape {
         let mut shapes = Vec::new();
         while !cursor.takes("]") {
             if !shapes.is_empty() {
-                cursor.expect(",")?;
+                cursor.expect_one_of(BETWEEN, ",")?;
             }
             shapes.push(Shape::parse(cursor, depth + 1)?);
-            if shapes.len() == 1 && cursor.takes("...") {
-                cursor.expect("]")?;
+            let at = cursor.position();
+            if cursor.takes("...") {
+                if shapes.len() > 1 || !cursor.takes("]") {
+                    return Err(at.error("\"...\" goes with one shape alone, as in [bytes...]"));
+                }
                 return Ok(Shape::List(Box::new(shapes.remove(0))));
             }
         }
@@ -103,6 +109,9 @@ impl Shape {
         }
     }
 }
+
+/// What may stand behind an element of an array.
+const BETWEEN: &str = "\",\" or \"]\"";
 
 /// Deeper arrays are no reply that a person declares, and would take the stack of the thread.
 fn enter(depth: usize, at: Position) -> Result<(), ContractError> {
@@ -162,7 +171,7 @@ impl Promise {
             let mut items = Vec::new();
             while !parser.cursor.takes("]") {
                 if !items.is_empty() {
-                    parser.cursor.expect(",")?;
+                    parser.cursor.expect_one_of(BETWEEN, ",")?;
                 }
                 items.push(Promise::parse(parser, depth + 1)?);
             }
@@ -175,7 +184,7 @@ impl Promise {
             return Ok(Promise::Any);
         }
         if parser.cursor.takes_word("status") {
-            return Ok(Promise::Status(parser.cursor.text("the text of the status")?));
+            return Ok(Promise::Status(parser.cursor.text("the text of the status in quotes")?));
         }
         Ok(Promise::Value(parser.value()?.0))
     }

@@ -47,6 +47,79 @@ fn error(line: usize, new: &str) -> String {
     }
 }
 
+/// What people who know Lua, or another language of types, try first.
+const SLIPS: &[(usize, &str, &str)] = &[
+    (
+        1,
+        "--!contract take-it",
+        "1:17: here should be the end of the clause; names are ASCII letters, digits and underscores, not \"-\"",
+    ),
+    (
+        2,
+        "--! key stock string",
+        "2:5: a line with a blank behind --! goes on with the clause above; a clause begins right behind --!",
+    ),
+    (
+        2,
+        " --!key stock string",
+        "2:1: contract lines begin in the first column and stand in the header, above the first line of code",
+    ),
+    (2, "--!key stock list int(0, 5)", "2:19: a grammar stands behind string; list has none"),
+    (2, "--!key stock string rw int(0, 5)", "2:24: the grammar of a string stands right behind its type"),
+    (2, "--!key stock string required optional", "2:30: optional does not go with required"),
+    (2, "--!key stock string rm ro", "2:24: ro does not go with rm"),
+    (2, "--!key stock string ttl=kept ttl=set", "2:30: ttl is told twice"),
+    (
+        2,
+        "--!key stock string canonical",
+        "2:21: here should be required, optional, ro, rw, rm, ttl=kept, ttl=set, ttl=dropped or ttl=any, not \"canonical\"",
+    ),
+    (
+        2,
+        "--!key stock string int",
+        "2:24: here should be \"(\" and two bounds, as in (0, 100), not the end of the clause",
+    ),
+    (3, "--!argv n int(5)", "3:16: here should be \",\" and the greatest value, not \")\""),
+    (3, "--!argv n one_of(\"a\" \"b\")", "3:22: here should be \",\" or \")\", not \"b\""),
+    (
+        5,
+        "--!error arity \"a b\"",
+        "3:10: nothing says what is answered when n is wrong; add --!error n \"TEXT\"",
+    ),
+    (8, "--!reply status OK", "8:17: here should be the text of the status in quotes, not \"OK\""),
+    (8, "--!reply [int, bytes...]", "8:21: \"...\" goes with one shape alone, as in [bytes...]"),
+    (8, "--!reply [0, 1", "8:15: here should be \",\" or \"]\", not the end of the clause"),
+    (9, "--!case stock = 1 => 1", "9:15: conditions compare with ==; a single = is for effects"),
+    (9, "--!case stock ~= 1 => 1", "9:15: '~' means nothing here; \"is not\" is !="),
+    (
+        9,
+        "--!case exist(stock) => 1",
+        "9:9: \"exist\" is no function; functions are exists, pttl, len, default",
+    ),
+    (9, "--!case default(n, 0) == 1 => 1", "9:17: this is never missing; default is for an optional key"),
+    (9, "--!case n > 1 => 1 ; stock = \"a\"", "9:30: stock holds an integer; this is a text"),
+    (9, "--!case n > 1 => 1 ; stock = nil", "9:30: a key that holds nothing is gone; write del stock"),
+    (
+        9,
+        "--!case n > 1 => 1 ; stock = 1, change stock",
+        "9:33: another effect of this case says what becomes of the key",
+    ),
+    (
+        9,
+        "--!case n > 1 => 1 ; set stock",
+        "9:22: \"set\" is no effect; effects are KEY = VALUE, pttl(KEY) = VALUE, del KEY, change KEY",
+    ),
+    (9, "--!case n > 1 => 1 ; stok = 1", "9:22: \"stok\" is not declared above; declared are stock, n"),
+    (9, "--!case n > 1 => 1 ; change", "9:28: here should be the name of a key, not the end of the clause"),
+    (9, "--!case n > 1 => 1, stock = 2", "9:19: here should be \";\" or the end of the clause, not \",\""),
+    (
+        9,
+        "--!case n > 1 => 1 ; stock = 1 stock = 2",
+        "9:32: here should be \",\" or the end of the clause, not \"stock\"",
+    ),
+    (9, "--!writes stock if n == 1", "9:17: here should be \",\", when or the end of the clause, not \"if\""),
+];
+
 /// A line of `TAKE`, what stands there instead, and what is said of it.
 const MISTAKES: &[(usize, &str, &str)] = &[
     (1, "--!key a string", "1:4: a contract begins with a line --!contract NAME, not with key"),
@@ -76,23 +149,23 @@ const MISTAKES: &[(usize, &str, &str)] = &[
         "--!argv n number",
         "3:11: here should be a grammar: int(MIN, MAX), token, bytes, bytes(MIN, MAX) or one_of(\"a\", ...), not \"number\"",
     ),
-    (
-        3,
-        "--!argv n int(-1, 2) digits",
-        "3:22: here should be canonical or digits after an int, or the end of the clause, not \"digits\"",
-    ),
+    (3, "--!argv n int(-1, 2) digits", "3:22: digits have no sign; the least value is 0 then, not -1"),
     (
         4,
         "--!error stock \"no\"",
-        "1:4: it is not told what a wrong number of keys or arguments is answered; add --!error arity \"TEXT\"",
+        "1:4: nothing says what a wrong number of keys or arguments is answered; add --!error arity \"TEXT\"",
     ),
     (5, "--!error n.missing \"no\"", "5:12: n cannot be wrong by \"missing\"; it can by syntax, range"),
     (
         5,
         "--!error n.syntax \"no\"",
-        "3:10: it is not told what happens when n is wrong by range; add --!error n.range \"TEXT\"",
+        "3:10: nothing says what is answered when n is wrong by range; add --!error n.range \"TEXT\"",
     ),
-    (5, "--!error m \"no\"", "5:10: \"m\" is not declared above; declared are stock, n"),
+    (
+        5,
+        "--!error m \"no\"",
+        "5:10: \"m\" is not declared above; declared are stock, n (and arity, for their number)",
+    ),
     (
         5,
         "--!error n",
@@ -101,7 +174,7 @@ const MISTAKES: &[(usize, &str, &str)] = &[
     (
         7,
         "--!error arity \"no\"",
-        "2:10: it is not told what happens when stock is wrong by type; add --!error stock.type WRONGTYPE",
+        "2:10: nothing says what is answered when stock is wrong by type; add --!error stock.type WRONGTYPE",
     ),
     (
         8,
@@ -136,7 +209,7 @@ const MISTAKES: &[(usize, &str, &str)] = &[
 
 #[test]
 fn mistakes_are_told_with_their_place() {
-    for (line, new, expected) in MISTAKES.iter().copied() {
+    for (line, new, expected) in MISTAKES.iter().chain(SLIPS).copied() {
         assert_eq!(error(line, new), expected, "{new}");
     }
     let none = "1:1: there is no contract in the header; it begins with a line --!contract NAME";
@@ -147,7 +220,7 @@ fn mistakes_are_told_with_their_place() {
 fn a_key_that_may_be_missing_needs_a_default() {
     let text = "--!contract c\n--!key n string int(0, 9) rw\n--!error arity \"a\"\n--!error n \"b\"\n--!error n.type WRONGTYPE\n";
     let bare = Contract::parse(format!("{text}--!case n + 1 > 5 => 1\n")).expect_err("may be missing");
-    let told = "6:9: this may be missing: write default(KEY, VALUE) to say what counts then";
+    let told = "6:9: an optional key may be missing; write default(KEY, VALUE) to say what counts then";
     assert_eq!(bare.to_string(), told);
     assert!(Contract::parse(format!("{text}--!case default(n, 0) + 1 > 5 => 1\n")).is_ok());
     assert!(Contract::parse(format!("{text}--!case n == nil or exists(n) => 1\n")).is_ok());
