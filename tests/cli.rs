@@ -240,7 +240,7 @@ fn a_script_is_held_to_its_contract() {
     let source = include_str!("../lua/decrease_stock.lua");
     let broken = ScriptFile::new("broken.lua", source.replace("if stock < quantity", "if stock <= quantity"));
     let breach = "decrease_stock broke its contract: line 17, case stock >= quantity => [1, stock - quantity] ; \
-        stock = stock - quantity: the reply should be [:1, :0], it is [:0, :3]";
+        stock = stock - quantity: the reply should be [1, 0], it is [0, 3]";
     let told = format!("moonkeep: {breach}\n");
     assert_eq!(
         run(&[broken.path(), "stock", ",", "3"]),

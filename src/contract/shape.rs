@@ -223,15 +223,32 @@ impl Expected {
     }
 }
 
-/// In the notation of [`ReplyRef`]'s `Debug`.
+/// A reply as a contract would write it.
+pub(super) struct Shown<'a>(pub(super) ReplyRef<'a>);
+
+impl std::fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0 {
+            ReplyRef::Int(value) => write!(f, "{value}"),
+            ReplyRef::Nil | ReplyRef::NilArray => f.write_str("nil"),
+            ReplyRef::Bulk(text) => f.write_str(&quote(text)),
+            ReplyRef::Status(text) => write!(f, "status {}", quote(text)),
+            ReplyRef::Error(text) => write!(f, "error {}", quote(text)),
+            ReplyRef::Array(items) => write!(f, "[{}]", join(&items.map(Shown).collect::<Vec<_>>(), ", ")),
+            other => write!(f, "{other:?}"),
+        }
+    }
+}
+
+/// In the notation of [`Shown`].
 impl std::fmt::Display for Expected {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Expected::Any => f.write_str("any"),
             Expected::Nil => f.write_str("nil"),
-            Expected::Int(value) => write!(f, ":{value}"),
+            Expected::Int(value) => write!(f, "{value}"),
             Expected::Bulk(text) => f.write_str(&quote(text)),
-            Expected::Status(text) => write!(f, "+{}", String::from_utf8_lossy(text)),
+            Expected::Status(text) => write!(f, "status {}", quote(text)),
             Expected::Array(items) => write!(f, "[{}]", join(items, ", ")),
         }
     }

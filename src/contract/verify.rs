@@ -3,6 +3,7 @@
 use super::facts::{Facts, Outcome};
 use super::judge::NoCase;
 use super::judge::Verdict;
+use super::shape::Shown;
 use super::{Case, Contract, Effect, Key, Ttl};
 use crate::reply::{Reply, ReplyRef};
 use crate::store::Held;
@@ -14,6 +15,8 @@ struct Expectation {
     /// None when any value will do.
     value: Option<Option<Value>>,
     ttl: ExpectedTtl,
+    /// The declaration that tells the expiry, when no effect does.
+    rule: &'static str,
 }
 
 enum ExpectedTtl {
@@ -64,15 +67,21 @@ impl Contract {
         outcome: &Outcome,
     ) -> Option<String> {
         if !kept {
-            return Some(format!("the call is refused with {promised}, the script replied {view:?}"));
+            return Some(format!(
+                "the call is to be refused with {promised}, the script replied {}",
+                Shown(view)
+            ));
         }
         let (_, key) = outcome.written.first()?;
-        Some(format!("the call is refused with {promised}, the script wrote {}", self.shown(facts, key)))
+        Some(format!(
+            "the call is to be refused with {promised}, the script wrote {}",
+            self.shown(facts, key)
+        ))
     }
     fn fulfilment(&self, facts: &Facts<'_>, view: ReplyRef<'_>, outcome: &Outcome) -> Option<String> {
         if let ReplyRef::Error(text) = view {
             let text = String::from_utf8_lossy(text);
-            return Some(format!("the call is within it, the script replied (error) {text}"));
+            return Some(format!("the call is to be accepted, the script replied (error) {text}"));
         }
         self.frame(facts, view, outcome).or_else(|| self.shape(view)).or_else(|| {
             let case = match self.case(facts) {
@@ -86,7 +95,7 @@ impl Contract {
     }
     fn shape(&self, view: ReplyRef<'_>) -> Option<String> {
         let shape = self.reply.as_ref().filter(|shape| !shape.fits(view))?;
-        Some(format!("replies are {shape}, the script replied {view:?}"))
+        Some(format!("replies are {shape}, the script replied {}", Shown(view)))
     }
     fn kept_case(
         &self,
@@ -97,14 +106,14 @@ impl Contract {
     ) -> Option<String> {
         let told = |found: String| Some(format!("line {}, case {}: {found}", case.line, case.text));
         let Some(expected) = case.promise.expected(facts) else {
-            return told("its integers overflow in this call".to_owned());
+            return told("its integers overflow in this call, or one is divided by zero".to_owned());
         };
         if !expected.is(view) {
-            return told(format!("the reply should be {expected}, it is {view:?}"));
+            return told(format!("the reply should be {expected}, it is {}", Shown(view)));
         }
         for (key, declared) in self.keys.iter().enumerate() {
             let Some(expected) = expectation(case, key, declared, facts) else {
-                return told("its integers overflow in this call".to_owned());
+                return told("its integers overflow in this call, or one is divided by zero".to_owned());
             };
             let after = outcome.held.get(key).and_then(Option::as_ref);
             if let Some(found) = expected.mismatch(&declared.name, after) {
@@ -125,19 +134,19 @@ impl Contract {
                     && writes.when.as_ref().is_none_or(|when| when.holds(facts, Some(view)))
             };
             if !self.writes.is_empty() && !self.writes.iter().any(allowed) {
-                return Some(format!("{} may not be written for the reply {view:?}", key.name));
+                return Some(format!(
+                    "no writes clause lets {} be written for the reply {}",
+                    key.name,
+                    Shown(view)
+                ));
             }
             let is_gone = facts.held(at).is_some() && outcome.held.get(at).is_some_and(Option::is_none);
             if is_gone && !key.access.remove {
-                return Some(format!("{} may not be removed", key.name));
+                return Some(format!("{} was removed, it is not declared rm", key.name));
             }
             if !is_gone && !key.access.write {
-                let may = if key.access.remove {
-                    "may be removed, not written"
-                } else {
-                    "is read only, it was written"
-                };
-                return Some(format!("{} {may}", key.name));
+                let may = if key.access.remove { "it may be removed only" } else { "it is read only" };
+                return Some(format!("{} was written, {may}; declare it rw", key.name));
             }
         }
         None
@@ -168,7 +177,8 @@ fn code_of(text: &[u8]) -> &[u8] {
 fn expectation(case: &Case, key: usize, declared: &Key, facts: &Facts<'_>) -> Option<Expectation> {
     let before = facts.held(key);
     let kept = ExpectedTtl::At(before.and_then(|held| held.expire_at_ms));
-    let mut expected = Expectation { value: Some(before.map(|held| held.value.clone())), ttl: kept };
+    let value = Some(before.map(|held| held.value.clone()));
+    let mut expected = Expectation { value, ttl: kept, rule: "" };
     let mut is_written = false;
     let mut expires = None;
     for effect in &case.effects {
@@ -182,7 +192,7 @@ fn expectation(case: &Case, key: usize, declared: &Key, facts: &Facts<'_>) -> Op
                 expected.value = None;
             }
             Effect::Delete(at) if *at == key => {
-                return Some(Expectation { value: Some(None), ttl: ExpectedTtl::Any });
+                return Some(Expectation { value: Some(None), ttl: ExpectedTtl::Any, rule: "" });
             }
             Effect::Expire(at, value) if *at == key => {
                 let super::expr::Datum::Int(left) = value.eval(facts, None)? else { return None };
@@ -191,12 +201,15 @@ fn expectation(case: &Case, key: usize, declared: &Key, facts: &Facts<'_>) -> Op
             _ => {}
         }
     }
-    match (expires, is_written, declared.ttl) {
-        (Some(at), _, _) => expected.ttl = ExpectedTtl::At(Some(at)),
-        (None, true, Ttl::Any) => expected.ttl = ExpectedTtl::Any,
-        (None, true, Ttl::Set) => expected.ttl = ExpectedTtl::Some,
-        (None, true, Ttl::Dropped) => expected.ttl = ExpectedTtl::At(None),
-        (None, _, _) => {}
+    if let Some(at) = expires {
+        expected.ttl = ExpectedTtl::At(Some(at));
+    } else if is_written {
+        (expected.ttl, expected.rule) = match declared.ttl {
+            Ttl::Any => (ExpectedTtl::Any, ""),
+            Ttl::Set => (ExpectedTtl::Some, " (ttl=set)"),
+            Ttl::Dropped => (ExpectedTtl::At(None), " (ttl=dropped)"),
+            Ttl::Kept => (expected.ttl, " (ttl=kept)"),
+        };
     }
     Some(expected)
 }
@@ -231,10 +244,10 @@ impl Expectation {
         };
         match self.ttl {
             ExpectedTtl::At(at) if at != after.expire_at_ms => {
-                Some(format!("{name} should {}, {found}", told(at)))
+                Some(format!("{name} should {}{}, {found}", told(at), self.rule))
             }
             ExpectedTtl::Some if after.expire_at_ms.is_none() => {
-                Some(format!("{name} should expire, {found}"))
+                Some(format!("{name} should expire{}, {found}", self.rule))
             }
             _ => None,
         }
