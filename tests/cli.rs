@@ -102,6 +102,32 @@ fn ok(out: &str) -> (String, String, i32) {
 }
 
 #[test]
+fn the_examples_of_the_helps_run() {
+    let folder = std::path::Path::new(env!("CARGO_BIN_EXE_moonkeep")).parent().expect("a folder").to_owned();
+    let path = std::env::var("PATH").unwrap_or_default();
+    let path = format!("{}:{path}", folder.display());
+    let mut last_lines = Vec::new();
+    for command in ["eval", "repl"] {
+        let (help, _, _) = moonkeep(&["help", command]);
+        let (_, examples) = help.split_once("Examples:\n").expect("examples");
+        for example in examples.lines() {
+            let shell =
+                Command::new("sh").args(["-c", example]).env("PATH", &path).stdin(Stdio::null()).output();
+            let out = shell.expect("a shell");
+            assert_eq!((out.status.code(), out.stderr.len()), (Some(0), 0), "{example}");
+            let text = String::from_utf8_lossy(&out.stdout).into_owned();
+            last_lines.push(text.lines().last().unwrap_or_default().to_owned());
+        }
+        assert!(help.contains("\n  --do CMD "), "{help}");
+        assert!(help.lines().all(|line| line.chars().count() <= 120), "{help}");
+    }
+    assert_eq!(
+        last_lines,
+        ["changed: DECRBY stock:{p1} 1", "(integer) 0", "changed: INCRBY n 5", "", "(nil)"]
+    );
+}
+
+#[test]
 fn a_script_may_be_a_file_standard_input_or_the_text_itself() {
     let source = "return {KEYS[1] or '', ARGV[1] or ''}";
     let shown = ok("1) \"k\"\n2) \"a\"\n");
@@ -318,6 +344,7 @@ fn a_wrong_call_says_what_is_right_and_gives_status_2() {
             &["eval", "--setup", "nofile.txt", STOCK],
             "cannot read the set-up \"nofile.txt\": No such file or directory (os error 2)",
         ),
+        (&["eval", "-e", "return 1", "-e", "return 2"], "-e was given already; eval runs one script"),
         (&["eval", "--do"], "missing argument for option '--do'"),
         (&["eval", "--json", "--raw", STOCK], "--json and --raw are two forms of one output; choose one"),
         (

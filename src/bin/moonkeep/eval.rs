@@ -121,6 +121,9 @@ fn parse(parser: &mut lexopt::Parser) -> Result<Option<Eval>, Refusal> {
             "--trace" => told.trace = true,
             "--checked" => told.checked = true,
             "--resp3" => told.resp3 = true,
+            "--script" | "-e" if told.source.is_some() => {
+                return Err(Refusal(format!("{option} was given already; eval runs one script")));
+            }
             "--script" | "-e" => told.source = Some(Source::Text(parser.value()?.string()?.into_bytes())),
             "--help" | "-h" => return Ok(None),
             option if told.setting.take(option, parser)? => {}

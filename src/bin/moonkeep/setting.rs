@@ -11,8 +11,7 @@ use std::time::Duration;
 /// The lines of the help about these options.
 macro_rules! setting_help {
     () => {
-        "\
-  --do CMD            run this command first, as in --do 'SET stock:{p1} 10'
+        "\x20 --do CMD            run this command first, as in --do 'SET stock:{p1} 10'
   --setup FILE        run the commands of this file first: one a line, quoted as in redis-cli ('it\\'s', \"\\xff\\n\");
                       while a quote is open a command goes on in the next line; # begins a comment
   --advance DURATION  move the clock on: 500ms, 5s, 2m, 1h, 1d, or a number of milliseconds

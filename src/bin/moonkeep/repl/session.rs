@@ -152,6 +152,9 @@ impl Session {
         let Some((first, rest)) = words.split_first() else { return Answer::default() };
         let told = match first.to_ascii_lowercase().as_slice() {
             [b':', ..] => colon::run(self, &String::from_utf8_lossy(first), rest),
+            b"help" | b"?" if rest.first().is_some_and(|word| word.starts_with(b":")) => {
+                colon::run(self, ":help", rest)
+            }
             b"help" | b"?" => help::help(rest, self.look.styled).map(Answer::text),
             b"quit" | b"exit" => Ok(Answer { ends: true, ..Answer::default() }),
             b"clear" if self.look.styled => {
