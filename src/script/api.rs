@@ -5,6 +5,7 @@ use super::base::spend;
 use super::bridge::{Call, native, redis_call, redis_pcall};
 use super::convert::{NAMES, push_error_table};
 use super::library::register_function;
+use super::sandbox::arrange;
 use super::stack::{GLOBALS, Kind, Raised, Returned, Stack};
 use crate::command::log::LogLevel;
 use crate::command::session::SCRIPT_SESSION;
@@ -45,6 +46,11 @@ const FUNCTIONS: [Entry; 10] = [
     (b"replicate_commands", || native(replicate_commands)),
 ];
 
+/// The order in which the server fills the table.
+const ORDER: &str = "call pcall log LOG_DEBUG LOG_VERBOSE LOG_NOTICE LOG_WARNING REDIS_VERSION_NUM REDIS_VERSION \
+    setresp sha1hex error_reply status_reply set_repl REPL_NONE REPL_AOF REPL_SLAVE REPL_REPLICA REPL_ALL acl_check_cmd \
+    breakpoint debug replicate_commands";
+
 /// Adds the table to the globals. May jump.
 pub(super) fn install(stack: Stack<'_>) {
     stack.new_table(0, 32);
@@ -63,6 +69,7 @@ pub(super) fn install(stack: Stack<'_>) {
     }
     stack.push_bytes(VERSION);
     stack.raw_set_field(-2, b"REDIS_VERSION");
+    arrange(stack, 0, ORDER);
     stack.raw_set_field(GLOBALS, b"redis");
 }
 
@@ -88,7 +95,8 @@ pub(super) fn adapt_to_functions(stack: Stack<'_>) {
         stack.push_nil();
         stack.raw_set_field(-2, name);
     }
-    stack.pop(1);
+    arrange(stack, 0, ORDER);
+    stack.raw_set_field(GLOBALS, b"redis");
 }
 
 /// Raises an error table with a code.

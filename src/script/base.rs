@@ -53,7 +53,6 @@ const FUNCTIONS: &[Entry] = &[
     (b"string", b"find", || native(strings::find)),
     (b"string", b"match", || native(strings::match_)),
     (b"string", b"gmatch", || native(strings::gmatch)),
-    (b"string", b"gfind", || native(strings::gmatch)),
     (b"string", b"gsub", || native(strings::gsub)),
     (b"string", b"upper", || native(strings::upper)),
     (b"string", b"lower", || native(strings::lower)),
@@ -88,6 +87,10 @@ pub(super) fn install(call: Call<'_>) {
         stack.raw_set_field(-2, name);
         stack.pop(1);
     }
+    push_library(stack, b"string");
+    stack.raw_get_field(-1, b"gmatch");
+    stack.raw_set_field(-2, b"gfind");
+    stack.pop(1);
     stack.raw_get_field(GLOBALS, b"__redis__err__handler");
     stack.raw_set_field(REGISTRY, b"error handler");
     stack.push_function(native(next), 0);
@@ -192,7 +195,8 @@ fn xpcall(call: Call<'_>) -> Returned {
 /// Replaces the error on top by what the handler at 2 makes of it, or of the errors in the handler.
 fn handle_error(call: Call<'_>) -> Result<(), Raised> {
     let stack = call.stack;
-    for _ in 0..20 {
+    let attempts = if stack.kind(2) == Kind::Function { 20 } else { 0 };
+    for _ in 0..attempts {
         stack.copy(2);
         stack.insert(-2);
         if stack.protected_call(1, 1, 0) == Outcome::Done {
@@ -384,13 +388,10 @@ fn exchange_setting(call: Call<'_>, which: usize, value: c_int) -> f64 {
 /// `load`: the reader is drained before anything is parsed, and only text is accepted.
 fn load(call: Call<'_>) -> Returned {
     let stack = call.stack;
+    let name = if stack.is_none_or_nil(2) { b"=(load)" } else { stack.check_text(2) };
     stack.check_function(1);
     stack.set_top(2);
-    if stack.is_none_or_nil(2) {
-        stack.push_bytes(b"=(load)");
-    } else {
-        stack.push_bytes(stack.check_text(2));
-    }
+    stack.push_bytes(name);
     stack.replace(2);
     spend(call, COROUTINE_WORK)?;
     loaded(call, interpreter::load_from_reader(call))
@@ -416,6 +417,7 @@ fn loaded(call: Call<'_>, done: bool) -> Returned {
     if done {
         return Ok(1);
     }
+    interpreter::restore_message(call);
     call.stack.push_nil();
     call.stack.insert(-2);
     Ok(2)

@@ -3,6 +3,7 @@
 #![allow(unsafe_code)]
 
 use super::alloc::{Arena, LARGE_HEAP};
+use super::brackets;
 use super::bridge::{Call, Host, Run, allocate, hook, push_stop};
 use super::bytecode::{self, Uses};
 use super::host::HostFunctions;
@@ -14,6 +15,7 @@ use crate::command::{Argv, State};
 use crate::error::Failure;
 use crate::reply::{Reply, Resp};
 use mlua::ffi::{self, lua_State};
+use std::borrow::Cow;
 use std::ffi::{c_char, c_int, c_void};
 use std::panic::resume_unwind;
 use std::ptr::null_mut;
@@ -184,7 +186,8 @@ impl Interpreter {
             loaded
         };
         stack.remove(-2);
-        if loaded { Ok(()) } else { Err(stack.bytes(-1).unwrap_or_default().to_vec()) }
+        let message = stack.bytes(-1).unwrap_or_default();
+        if loaded { Ok(()) } else { Err(brackets::restore(message).into_owned()) }
     }
 
     /// What the function on top does to names and tables: it gets the quickest environment in which it can do no harm.
@@ -474,6 +477,22 @@ const STEPS_PER_WORK: u64 = 2;
 /// The work charged for each piece of a source that a function gives.
 const PIECE_WORK: u64 = 10;
 
+/// Puts the text of the error on top in the words of the source, should the source have been rewritten.
+pub(super) fn restore_message(call: Call<'_>) {
+    let message = call.stack.bytes(-1).unwrap_or_default();
+    let rewritten = call.run(|run| match brackets::restore(message) {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(text) => {
+            run.scratch = text;
+            Some(&raw const run.scratch[..])
+        }
+    });
+    if let Some(text) = rewritten {
+        call.stack.pop(1);
+        call.stack.push_scratch(text);
+    }
+}
+
 /// Loads what the function at 1 returns piece by piece, under the name at 2. It is called to its end first.
 pub(super) fn load_from_reader(call: Call<'_>) -> bool {
     let stack = call.stack;
@@ -487,7 +506,21 @@ fn load(stack: Stack<'_>, text: &[u8], name: c_int) -> bool {
     load_source(stack, &mut source, name)
 }
 
+/// Loads what the source gives. Where Lua refuses a long bracket inside another, which the server's takes, the text is
+/// loaded with the outer ones written in another way.
 fn load_source(stack: Stack<'_>, source: &mut Source<'_>, name: c_int) -> bool {
+    if parse(stack, source, name) {
+        return true;
+    }
+    if !stack.bytes(-1).is_some_and(brackets::is_refusal) {
+        return false;
+    }
+    let text = brackets::rewrite(source.text);
+    stack.pop(1);
+    parse(stack, &mut Source { text: &text, next: Next::first(&text), ..*source }, name)
+}
+
+fn parse(stack: Stack<'_>, source: &mut Source<'_>, name: c_int) -> bool {
     let name = stack.bytes(name).unwrap_or(b"?\0");
     let data: *mut Source<'_> = source;
     // SAFETY: `read` gets `source` back while it is alive. A Lua string ends in a zero byte, and the name stays
@@ -547,20 +580,23 @@ unsafe extern "C-unwind" fn read(
 /// May jump.
 unsafe fn drain(stack: Stack<'_>, source: &mut Source<'_>) {
     let (mut count, mut length) = (0, 0usize);
+    // Lua looks ahead and then begins: a reader that has nothing at first is asked once more.
+    let mut asked_again = false;
     loop {
         stack.copy(1);
         stack.call(0, 1);
-        if stack.is_nil(-1) {
-            break;
+        if stack.is_nil(-1) || stack.bytes(-1) == Some(b"") {
+            if count > 0 || std::mem::replace(&mut asked_again, true) {
+                break;
+            }
+            stack.pop(1);
+            continue;
         }
         let Some(piece) = stack.text(-1) else {
             stack.fail(b"reader function must return a string");
             stack.raise();
         };
         length += piece.len();
-        if piece.is_empty() {
-            break;
-        }
         let call = Call { stack, host: source.host };
         if let Err(stop) = call.charge(PIECE_WORK) {
             push_stop(stack, stop);

@@ -5,6 +5,7 @@
 mod alloc;
 mod api;
 mod base;
+mod brackets;
 mod bridge;
 mod bytecode;
 mod convert;

@@ -67,6 +67,13 @@ const REMOVED: [&CStr; 6] = [c"dofile", c"loadfile", c"print", c"newproxy", c"se
 const LIBRARIES: [&[u8]; 9] =
     [b"string", b"table", b"math", b"coroutine", b"redis", b"bit", b"cjson", b"cmsgpack", b"struct"];
 
+/// The globals in an order that fills a table of 64 places as the server's is filled: first those that stand where their
+/// hash says. `debug` is gone when the server is up, but kept its place.
+const GLOBALS_ORDER: &str = "string xpcall __redis__err__handler tostring _VERSION unpack setmetatable next assert \
+    tonumber rawequal collectgarbage struct getmetatable ARGV _G cjson math pcall type select rawget loadstring error \
+    load ipairs debug pairs coroutine table gcinfo rawset cmsgpack bit redis KEYS";
+const GLOBALS_PLACES: c_int = 64;
+
 /// Opens Lua's libraries, replaces and removes functions, adds `redis`, seals everything. The stack is left as
 /// it was. May jump.
 pub(super) fn build(call: Call<'_>, purpose: Purpose, functions: &HostFunctions) {
@@ -82,6 +89,8 @@ pub(super) fn build(call: Call<'_>, purpose: Purpose, functions: &HostFunctions)
     host::install(stack, functions);
     if purpose == Purpose::Function {
         library::adapt_globals(stack);
+    } else {
+        arrange_globals(stack);
     }
     show_string_metatable(stack);
     make_quick(stack);
@@ -96,6 +105,41 @@ pub(super) fn build(call: Call<'_>, purpose: Purpose, functions: &HostFunctions)
     complete_string_metatable(stack, sealed_string);
     stack.pop(1);
     seal_globals(stack);
+}
+
+/// Gives the table of globals the server's layout. KEYS and ARGV get their places.
+fn arrange_globals(stack: Stack<'_>) {
+    for name in [&b"debug"[..], b"KEYS", b"ARGV"] {
+        stack.push_bool(false);
+        stack.raw_set_field(GLOBALS, name);
+    }
+    stack.copy(GLOBALS);
+    arrange(stack, GLOBALS_PLACES, GLOBALS_ORDER);
+    stack.push_nil();
+    stack.raw_set_field(-2, b"debug");
+    stack.replace(GLOBALS);
+}
+
+/// Replaces the table on top by one with the same fields that is filled in another order, first the names given: what
+/// `pairs` finds first depends on that.
+pub(super) fn arrange(stack: Stack<'_>, places: c_int, order: &str) {
+    let old = stack.top();
+    stack.new_table(0, places);
+    for name in order.split(' ') {
+        stack.raw_get_field(old, name.as_bytes());
+        if stack.is_nil(-1) {
+            stack.pop(1);
+        } else {
+            stack.raw_set_field(-2, name.as_bytes());
+        }
+    }
+    stack.push_nil();
+    while stack.next(old) {
+        stack.copy(-2);
+        stack.insert(-2);
+        stack.raw_set(old + 1);
+    }
+    stack.replace(old);
 }
 
 fn open_libraries(stack: Stack<'_>) {
