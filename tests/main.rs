@@ -20,7 +20,9 @@ mod interleaving;
 mod introspection;
 mod journal;
 mod keys;
+mod language;
 mod libraries;
+mod luadiff;
 mod patterns;
 mod reference;
 #[cfg(feature = "cli")]

@@ -118,7 +118,7 @@ impl Connection {
 }
 
 /// Runs one command and reads back what goes over the wire, checking that it is well formed.
-pub(super) fn replies(client: &mut Client, argv: &[Vec<u8>]) -> Vec<Wire> {
+pub(crate) fn replies(client: &mut Client, argv: &[Vec<u8>]) -> Vec<Wire> {
     let mut reply = Reply::new();
     if let Err(error) = client.call_into(argv, &mut reply) {
         return vec![Wire::Error(format!("(no reply) {error}").into_bytes())];

@@ -75,6 +75,13 @@ impl Server {
         }
     }
 
+    /// Makes it fail rather than take more memory than that.
+    pub(crate) fn limit_memory(&self, bytes: u64) {
+        let process = self.process.id().to_string();
+        let set = Command::new("prlimit").args(["--pid", &process, &format!("--as={bytes}")]).status();
+        assert!(set.is_ok_and(|status| status.success()), "prlimit sets the limit");
+    }
+
     /// Where it listens.
     pub(crate) fn socket(&self) -> PathBuf {
         self.folder.join("socket")
