@@ -110,6 +110,14 @@ fn moonkeep_speaks_the_server_s_lua() {
 }
 
 #[test]
+fn a_reader_is_called_to_its_end_before_anything_is_parsed() {
+    let script = "local n = 0 local f, message = load(function() n = n + 1 return ({'x y', ' z'})[n] end) \
+        return {n, message}";
+    let got = Moonkeep::default().call(MAIN, &argv(&["EVAL", script, "0"])).to_string();
+    assert_eq!(got, "[:3, \"(load):1: '=' expected near 'y'\"]");
+}
+
+#[test]
 fn the_server_speaks_its_lua_as_recorded() {
     let Some(mut server) = server_or_skip("the_server_speaks_its_lua_as_recorded") else { return };
     if std::env::var_os("MOONKEEP_RECORD").is_some() {

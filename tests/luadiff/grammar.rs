@@ -402,10 +402,10 @@ pub(crate) const FUNCTION_RULES: &[Rule] = &[
     ("loadstring", "loadstring({Q})"),
     ("loadstring", "loadstring({Q},{H})"),
     ("load", "load(function() return nil end)"),
-    ("load", "load((function() local i=0 return function() i=i+1 return ({ {Q},{T} })[i] end end)(),{H})"),
+    ("load", "load((function() local i=0 return function() i=i+1 return ({ {Q},{t} })[i] end end)(),{H})"),
     (
         "load",
-        "load((function() local i=0 return function() i=i+1 if i<4 then return ({F})({X}) end end end)(),{H})",
+        "load((function() local i=0 return function() i=i+1 return ({ {Q},{n},{t},{Q} })[i] end end)(),{H})",
     ),
     ("string.gmatch", "string.gmatch({T},{P})"),
     ("", "string.upper"),
