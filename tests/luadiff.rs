@@ -59,28 +59,30 @@ struct Run {
 impl Run {
     fn batch(&mut self, batch: u64) {
         let make = |number: u64| Program::make(Rng::new(self.seed ^ ((batch * BATCH + number) << 20)));
-        let mut programs: Vec<Program> = (0..BATCH).map(make).collect();
+        let programs: Vec<Program> = (0..BATCH).map(make).collect();
         let resp3 = batch % 4 == 3;
-        while !programs.is_empty() {
-            match self.sides.run(resp3, &programs) {
-                Ok(all) => {
-                    for (program, both) in programs.iter().zip(&all) {
-                        self.reach.note(&program.tags, &both[0]);
-                        if let Some(found) = difference(both) {
-                            self.report(resp3, program, found);
-                        }
-                    }
-                    return;
-                }
-                Err(Crash(at)) => {
-                    self.reports.push(format!(
-                        "== a side crashed or hung (batch {batch})\n{}\n",
-                        programs[at].text()
-                    ));
-                    programs.drain(..=at);
-                }
+        if self.together(resp3, &programs).is_ok() {
+            return;
+        }
+        // Which program it was does not show: what was answered before may be lost.
+        for program in &programs {
+            if self.together(resp3, std::slice::from_ref(program)).is_err() {
+                let text = program.text();
+                let text = text.split_once('\n').map_or("", |(_, rest)| rest);
+                self.reports.push(format!("== a side crashed or hung (batch {batch})\n{text}\n"));
             }
         }
+    }
+
+    fn together(&mut self, resp3: bool, programs: &[Program]) -> Result<(), Crash> {
+        let all = self.sides.run(resp3, programs)?;
+        for (program, both) in programs.iter().zip(&all) {
+            self.reach.note(&program.tags, &both[0]);
+            if let Some(found) = difference(both) {
+                self.report(resp3, program, found);
+            }
+        }
+        Ok(())
     }
 
     fn report(&mut self, resp3: bool, program: &Program, found: [String; 2]) {

@@ -517,7 +517,7 @@ S({coroutine.resume(co,{X})},0),coroutine.status(co),coroutine.resume(co),corout
     ("unpack", "unpack({L},{N},{N})"),
     ("string.format flags", "string.format('%-----5d',{N})"),
     ("string.format flags", "string.format('%+ #05d',{N})"),
-    ("load", "load(function() return {A} and false end)"),
+    ("load", "load(function() return false,{A} end)"),
     ("recursion", "(function() local function f(n) G() return 1+f(n) end return f({N}) end)()"),
     ("recursion", "setmetatable({},{__index=function(t,k) G() return t[k+1] end})[{N}]"),
     (

@@ -16,8 +16,8 @@ const PATIENCE: Duration = Duration::from_secs(4);
 /// A program that makes ever longer texts must not take all memory.
 const SERVER_BYTES: u64 = 1 << 30;
 
-/// The server or moonkeep failed in the program with this number.
-pub(crate) struct Crash(pub(crate) usize);
+/// The server or moonkeep failed, and both are new.
+pub(crate) struct Crash;
 
 type Commands = Vec<Vec<Vec<u8>>>;
 
@@ -100,16 +100,16 @@ impl Sides {
         Wire::write_command(&flush, &mut request);
         all.iter().flatten().for_each(|command| Wire::write_command(command, &mut request));
         let connection = &mut self.connections[usize::from(resp3)];
-        // When the server hangs, this stops too: which program it was shows from the replies that came.
+        // When the server hangs, this stops too; it shows from the replies that come.
         let _ = connection.get_mut().write_all(&request);
         let mut got = Vec::new();
         let _ = self.ours.run(resp3, &flush);
-        for (number, commands) in all.iter().enumerate() {
+        for commands in &all {
             let replies: Result<Vec<Wire>, ()> =
                 commands.iter().map(|command| self.ours.run(resp3, command)).collect();
             let Ok(replies) = replies else {
                 self.restart();
-                return Err(Crash(number));
+                return Err(Crash);
             };
             got.push(replies);
         }
@@ -124,24 +124,17 @@ impl Sides {
     ) -> Result<Vec<[Vec<Wire>; 2]>, Crash> {
         let connection = &mut self.connections[usize::from(resp3)];
         let mut both = Vec::new();
-        let mut failed = Wire::read(connection).is_err().then_some(0);
-        for (number, (commands, got)) in all.iter().zip(got).enumerate() {
+        let flushed = Wire::read(connection).is_ok();
+        for (commands, got) in all.iter().zip(got).take_while(|_| flushed) {
             let expected: Result<Vec<Wire>, _> = commands.iter().map(|_| Wire::read(connection)).collect();
-            match expected {
-                Ok(expected) if failed.is_none() => both.push([expected, got]),
-                _ => {
-                    failed.get_or_insert(number);
-                    break;
-                }
-            }
+            let Ok(expected) = expected else { break };
+            both.push([expected, got]);
         }
-        match failed {
-            Some(number) => {
-                self.restart();
-                Err(Crash(number))
-            }
-            None => Ok(both),
+        if both.len() < all.len() {
+            self.restart();
+            return Err(Crash);
         }
+        Ok(both)
     }
 }
 
