@@ -12,7 +12,6 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::Waker;
 
 /// What clients and engines share.
-#[derive(Debug)]
 pub(crate) struct Shared {
     core: Mutex<Core>,
     owner: AtomicUsize,
@@ -26,6 +25,16 @@ pub(crate) struct Shared {
     wakers: Mutex<Vec<Waker>>,
     has_wakers: AtomicBool,
     pub(crate) script_control: Arc<Control>,
+}
+
+/// Short, as it stands in the `Debug` of all that has an engine.
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared")
+            .field("core", &self.core)
+            .field("poisoned", &self.poisoned)
+            .finish_non_exhaustive()
+    }
 }
 
 /// A number that differs between threads that run at the same time, and is not 0.
