@@ -198,7 +198,7 @@ enum Kind {
     )]
     Poisoned,
     #[error(
-        "the command would wait, and only its caller could end that: by another call, or by advancing the clock"
+        "the command would wait, and only its caller could end that, by another call or by advancing the clock: begin it with Client::start, or choose with Builder::blocking what a call does"
     )]
     WouldBlock,
     #[error("the connection is lost: the engine was told to lose requests or replies; heal() ends it")]

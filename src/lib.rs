@@ -20,6 +20,8 @@
 //! - run commands and read typed replies: [`Client::call`], [`Client::query`], [`Client::call_into`], [`FromReply`]
 //! - run scripts: [`Script`]; give them functions of your own: [`Builder::function`]; stop them: [`Control`]
 //! - hold a script to its contract: [`Script::checked`], [`Contract`]
+//! - wait for a list, or for the end of a timeout, without stopping the thread: [`Client::start`], [`Pending`],
+//!   [`Builder::blocking`]
 //! - move time: [`Engine::advance`], [`Engine::set_time`]
 //! - keep, compare and go back: [`Engine::snapshot`], [`Engine::restore`], [`Engine::fork`], [`Snapshot::diff`]
 //! - see what happened: [`Engine::subscribe_journal`], [`Client::trace`], [`Engine::take_log`]; let replies be lost: [`Engine::lose`]
