@@ -58,3 +58,44 @@ fn a_fork_goes_on_exactly_as_its_origin() {
     assert_eq!(origin.state_hash(), fork.state_hash());
     assert_eq!(origin.now_ms(), fork.now_ms());
 }
+
+fn engine_with_a_set(seed: u64, members: usize) -> Engine {
+    let engine = Engine::builder().seed(seed).build();
+    let mut client = engine.client();
+    for n in 0..members {
+        client.call(["SADD", "s", &format!("m{n}")]).expect("SADD works");
+    }
+    engine
+}
+
+#[test]
+fn random_members_follow_from_the_seed() {
+    let members = |seed| {
+        let mut client = engine_with_a_set(seed, 50).client();
+        let one: Vec<String> = client.query(["SRANDMEMBER", "s", "-10"]).expect("members");
+        let other: Vec<String> = client.query(["SPOP", "s", "5"]).expect("members");
+        (one, other)
+    };
+    assert_eq!(members(1), members(1));
+    assert_ne!(members(1), members(2));
+}
+
+#[test]
+fn what_spop_chose_is_told_member_by_member() {
+    let engine = engine_with_a_set(1, 3);
+    let journal = engine.subscribe_journal().expect("an engine that works");
+    let popped: Vec<String> = engine.client().query(["SPOP", "s", "2"]).expect("members");
+    let told: Vec<String> =
+        journal.take().expect("an engine that works").iter().map(ToString::to_string).collect();
+    let removed = |at: usize| format!("SREM s {}", popped[at]);
+    assert_eq!(told, ["MULTI".to_owned(), removed(0), removed(1), "EXEC".to_owned()]);
+}
+
+#[test]
+fn a_reply_of_random_elements_is_bounded() {
+    let mut client = engine_with_a_set(1, 1).client();
+    let refused = client.call(["SRANDMEMBER", "s", "-9223372036854775807"]).unwrap_err();
+    assert_eq!(refused.to_string(), "ERR count is out of range, the reply would exceed 512 MiB");
+    let many: Vec<String> = client.query(["SRANDMEMBER", "s", "-1000"]).expect("a reply");
+    assert_eq!(many.len(), 1000);
+}

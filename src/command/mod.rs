@@ -8,6 +8,7 @@ pub mod help;
 pub mod keys;
 pub mod libraries;
 pub mod log;
+pub mod random;
 pub mod scan;
 pub mod scripts;
 pub mod session;
@@ -19,6 +20,7 @@ use crate::error::Failure;
 use crate::reply::{Reply, Resp};
 use crate::store::{Db, Edit, Entry, Event, Expiry, SessionId, Store};
 use crate::util::clock::Stopwatch;
+use crate::util::rng::Rng;
 use crate::util::words::join_words;
 use crate::value::Value;
 use blocking::{Unblock, Wait};
@@ -348,6 +350,18 @@ impl Ctx<'_> {
     pub fn remove(&mut self, key: &[u8], event: Event) -> bool {
         let db = self.db();
         self.state.store.remove(db, key, event)
+    }
+    /// Does something with the generator of the state, which the borrow of a value would otherwise be in the way of.
+    pub fn with_rng<R>(&mut self, act: impl FnOnce(&mut Self, &mut Rng) -> R) -> R {
+        let mut rng = self.state.store.rng.clone();
+        let result = act(self, &mut rng);
+        self.state.store.rng = rng;
+        result
+    }
+    /// See [`Store::discard`].
+    pub fn discard(&mut self, key: &[u8], event: Event) -> bool {
+        let db = self.db();
+        self.state.store.discard(db, key, event)
     }
     /// True while somebody reads the journal: only then is it worth building a propagated form.
     pub fn has_journal(&self) -> bool {

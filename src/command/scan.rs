@@ -4,6 +4,7 @@
 use super::Argv;
 use super::args::{Args, is};
 use crate::error::Failure;
+use crate::reply::Reply;
 use crate::util::glob::glob;
 
 /// The options of a scan.
@@ -46,6 +47,14 @@ impl<'a> ScanOptions<'a> {
     pub fn matches(&self, element: &[u8]) -> bool {
         self.pattern.is_none_or(|pattern| glob(pattern, element, false))
     }
+}
+
+/// Writes the reply of a step: the next cursor and the elements found, which are so many values.
+pub fn reply(out: &mut Reply, next: u64, len: usize, found: &Reply) {
+    out.array(2);
+    out.bulk(itoa::Buffer::new().format(next).as_bytes());
+    out.array(len);
+    out.append(found);
 }
 
 /// Reads a cursor as C's `strtoul` does: a sign is fine (a minus wraps around), the empty text is 0, a NUL ends it.

@@ -17,6 +17,7 @@ mod object;
 mod scan;
 mod scripting;
 mod server;
+mod set_algebra;
 mod sets;
 mod stream_options;
 mod streams;
@@ -51,6 +52,7 @@ pub fn table() -> &'static Table {
             scan::SPECS,
             scripting::SPECS,
             server::SPECS,
+            set_algebra::SPECS,
             sets::SPECS,
             streams::SPECS,
             string_numbers::SPECS,

@@ -379,7 +379,7 @@ fn zrangestore(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow
     }
     out.int(stored.len() as i64);
     if stored.is_empty() {
-        cx.remove(argv[1], Event::generic("del"));
+        cx.discard(argv[1], Event::generic("del"));
     } else {
         cx.put(argv[1], Value::ZSet(Arc::new(stored)), Expiry::Clear, Event::zset("zrangestore"));
     }

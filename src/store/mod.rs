@@ -311,6 +311,14 @@ impl Store {
     pub fn remove(&mut self, db: Db, key: &[u8], event: Event) -> bool {
         self.take(db, key, event).is_some()
     }
+    /// Removes a key, also one whose time is over that nobody has met: commands do so to the key they would store a
+    /// result in, without looking it up, when there is none.
+    pub fn discard(&mut self, db: Db, key: &[u8], event: Event) -> bool {
+        let Some(slot) = self.keyspace(db).find(key) else { return false };
+        self.drop_slot(db, slot);
+        self.touch(db, key, event);
+        true
+    }
     /// Removes a live key and gives its entry.
     pub fn take(&mut self, db: Db, key: &[u8], event: Event) -> Option<Entry> {
         let slot = self.live(db, key)?;

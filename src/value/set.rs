@@ -1,6 +1,6 @@
 //! The set value: distinct members. A set of integers alone is a sorted vector of numbers ("intset") up to a
 //! configured size, any other is a table ("hashtable"); a set that became a table stays one.
-//! Unions and the like are in `commands::sets`.
+//! Unions and the like are in `commands::set_algebra`.
 
 use crate::util::bytes::Bytes;
 use crate::util::num::parse_i64;
@@ -128,6 +128,30 @@ impl Set {
         }
     }
 
+    /// Removes the member with this index, in the order of [`iter`](Self::iter), and returns it.
+    pub fn take(&mut self, index: usize) -> Option<Bytes> {
+        match &mut self.form {
+            Form::Integers(integers) if index < integers.len() => {
+                Some(format_integer(integers.remove(index)))
+            }
+            Form::Integers(_) => None,
+            Form::Table(table) => table.remove(index as u32),
+        }
+    }
+
+    /// Takes the small form again if the members allow it, as the server does with what SPOP leaves of a large set.
+    pub fn compact(&mut self, max_intset_entries: usize) {
+        let Form::Table(table) = &self.form else { return };
+        if table.len() > max_intset_entries.min(1 << 30) {
+            return;
+        }
+        let integers: Option<Vec<i64>> = table.items().iter().map(|member| parse_i64(member)).collect();
+        if let Some(mut integers) = integers {
+            integers.sort_unstable();
+            self.form = Form::Integers(integers);
+        }
+    }
+
     /// The members; in ascending order while the set is one of integers.
     pub fn iter(&self) -> Iter<'_> {
         match &self.form {
@@ -142,12 +166,6 @@ impl Set {
             Form::Integers(integers) => integers.get(index).copied().map(format_integer),
             Form::Table(table) => table.items().get(index).cloned(),
         }
-    }
-
-    /// The member that a random number picks; None when there is none.
-    pub fn random(&self, random: u64) -> Option<Bytes> {
-        let index = random.checked_rem(self.len() as u64)?;
-        self.nth(index as usize)
     }
 
     /// Passes about `count` members (all, while the set is one of integers) to `each`; returns the next cursor, 0 at
@@ -245,6 +263,22 @@ mod tests {
     }
 
     #[test]
+    fn few_integers_that_are_left_become_small_again() {
+        let mut set = Set::new();
+        for member in ["b", "3", "a", "-1"] {
+            set.insert(member.as_bytes(), 2);
+        }
+        set.compact(2);
+        assert_eq!(set.encoding(), "hashtable");
+        assert!(set.remove(b"a") && set.remove(b"b"));
+        set.compact(1);
+        assert_eq!(set.encoding(), "hashtable");
+        set.compact(2);
+        assert_eq!((set.encoding(), members(&set)), ("intset", vec!["-1".to_owned(), "3".to_owned()]));
+        assert_eq!((set.take(1).as_deref(), set.take(1)), (Some(&b"3"[..]), None));
+    }
+
+    #[test]
     fn what_only_looks_like_an_integer_makes_a_table() {
         for member in ["01", "+1", "-0", "", "1.0", " 1", "9223372036854775808", "a"] {
             let mut set = Set::new();
@@ -291,8 +325,13 @@ mod tests {
                     if cursor == 0 { break; }
                 }
                 prop_assert_eq!(&scanned, &model);
-                let picked: BTreeSet<_> = (0..set.len() as u64).filter_map(|r| set.random(r)).collect();
+                let picked: BTreeSet<_> = (0..set.len()).filter_map(|index| set.nth(index)).collect();
                 prop_assert_eq!(picked.len(), model.len());
+                let (mut compact, mut emptied) = (set.clone(), set.clone());
+                compact.compact(max);
+                prop_assert_eq!(&compact, &set);
+                let taken = (0..set.len()).rev().filter_map(|index| emptied.take(index / 2)).count();
+                prop_assert_eq!((taken, emptied.len()), (set.len(), 0));
             }
         }
     }

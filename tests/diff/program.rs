@@ -125,6 +125,14 @@ pub(crate) const PROVOCATIONS: &[&[&str]] = &[
     ],
     &["ZADD z1 1 'a' 1 \"x\"{65}", "HSET h1 f \"x\"{65}", "HSET h2 \"x\"{64} v", "SADD e2 1 2 \"x\"{65}"],
     &["RPUSH l1 \"x\"{9000}", "LPUSH l1 a b c", "LINSERT l1 BEFORE a d", "LSET l1 0 z", "LREM l1 0 b"],
+    &["SADD e0 1 2 x", "SADD e1 x", "SDIFFSTORE e2 e0 e1 n0 s9", "SUNIONSTORE e1 e0 e2", "SPOP e0 3"],
+    &[
+        "EVAL 'for i=1,600 do redis.call(\"SADD\",KEYS[1],i) end' 1 e0",
+        "SSCAN e0 0 COUNT 1000",
+        "SPOP e0 550",
+        "SRANDMEMBER e0 600",
+    ],
+    &["SINTERCARD 1 e0 LIMIT -1", "SINTERCARD 0 e0", "SINTERCARD 5 e0", "SPOP e0 -1", "SRANDMEMBER e0 -3"],
     &["LPOS l0 a RANK 0", "LPOS l0 a COUNT -1", "LPOS l0 a MAXLEN -1", "LSET l0 99 x"],
 ];
 
@@ -224,6 +232,7 @@ impl<'a> Generator<'a> {
         if self.rng.percent(14) {
             self.spoil(&mut command);
         }
+        bound(&mut command);
         command
     }
 
@@ -263,6 +272,19 @@ impl<'a> Generator<'a> {
             }
             4 => command.argv.truncate(at.max(1)),
             _ => command.argv.insert(at, values::junk(rng)),
+        }
+    }
+}
+
+/// Of a negative count both sides make as many random elements as it says.
+fn bound(command: &mut Command) {
+    if !command.name.contains("RAND") {
+        return;
+    }
+    for word in &mut command.argv {
+        let number = std::str::from_utf8(word).ok().and_then(|text| text.parse::<i64>().ok());
+        if number.is_some_and(|number| number < -100 && number > i64::MIN) {
+            *word = b"-3".to_vec();
         }
     }
 }
