@@ -1,13 +1,15 @@
 //! What can be asked of an engine beside its lock, while a script or a function of another thread holds it: SCRIPT KILL,
-//! FUNCTION KILL and FUNCTION STATS.
+//! FUNCTION KILL and FUNCTION STATS. And what those get who wait for it: BUSY, after busy-reply-threshold.
 
+use super::Core;
 use super::lock::Shared;
 use crate::command::Argv;
 use crate::command::args::is;
 use crate::commands::functions::stats_of_engines;
-use crate::error::Failure;
+use crate::error::{Error, Failure};
 use crate::reply::Reply;
 use crate::script::RunningFunction;
+use parking_lot::{Mutex, MutexGuard};
 
 impl Shared {
     /// Answers those calls while a script or a function runs; false for all other calls, and when none runs.
@@ -34,6 +36,24 @@ impl Shared {
         }
         out.error(&Failure::BUSY_SCRIPT);
         true
+    }
+    /// Waits for the lock. A script or a function that holds it for longer than busy-reply-threshold is told of instead.
+    #[cold]
+    pub(super) fn wait_for<'a>(&self, core: &'a Mutex<Core>) -> Result<MutexGuard<'a, Core>, Error> {
+        let control = &self.script_control;
+        loop {
+            let run = control.run();
+            let Some(patience) = control.patience() else { return Ok(core.lock()) };
+            if let Some(core) = core.try_lock_for(patience) {
+                return Ok(core);
+            }
+            if run.is_some() && control.run() == run {
+                control.note_overdue();
+                let failure =
+                    if control.is_function() { Failure::BUSY_FUNCTION } else { Failure::BUSY_SCRIPT };
+                return Err(Error::reply(&failure.to_bytes()));
+            }
+        }
     }
     /// Scripts and functions are killed by commands of their own, and only before they have written.
     fn kill(&self, of_functions: bool) -> Result<(), Failure> {

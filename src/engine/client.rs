@@ -99,7 +99,10 @@ impl Client {
         if self.shared.answers_beside_the_lock(argv, out) {
             return Ok(());
         }
-        let mut core = self.shared.lock()?;
+        let mut core = match self.shared.lock() {
+            Ok(core) => core,
+            Err(error) => return reply_or(error, out),
+        };
         core.lossy_unit(self.id, argv, out)?;
         if core.is_blocked(self.id) { self.wait(core, out) } else { Ok(()) }
     }
@@ -126,6 +129,18 @@ impl Client {
         let result = core.lossy_unit(self.id, argv, out);
         let instructions = core.vm().count_each(false);
         result.map(|()| instructions)
+    }
+}
+
+/// An error that is an error reply goes where replies go.
+#[cold]
+fn reply_or(error: Error, out: &mut Reply) -> Result<(), Error> {
+    match error.reply_text() {
+        Some(text) => {
+            out.error_text(text);
+            Ok(())
+        }
+        None => Err(error),
     }
 }
 

@@ -76,7 +76,10 @@ impl Shared {
         if self.owner.load(Ordering::Relaxed) == me {
             return Err(Error::reentered());
         }
-        let core = self.core.lock();
+        let core = match self.core.try_lock() {
+            Some(core) => core,
+            None => self.wait_for(&self.core)?,
+        };
         self.owner.store(me, Ordering::Relaxed);
         Ok(Guard { shared: self, core, was_panicking: std::thread::panicking(), _wakes: Wakes(self) })
     }

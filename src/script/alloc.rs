@@ -85,6 +85,8 @@ pub(super) struct Arena {
     string_limit: usize,
     refuse_at: u64,
     refuse: u64,
+    #[cfg(test)]
+    refused: bool,
     large: *mut Large,
     chunks: Vec<NonNull<u8>>,
     image: Option<Image>,
@@ -111,6 +113,8 @@ impl Arena {
             string_limit: string_limit.saturating_add(STRING_HEADER),
             refuse_at: u64::MAX,
             refuse: u64::MAX,
+            #[cfg(test)]
+            refused: false,
             large: null_mut(),
             chunks: Vec::with_capacity(4),
             image: None,
@@ -140,6 +144,13 @@ impl Arena {
     #[cfg(test)]
     pub(super) fn refuse_nth(&mut self, n: Option<u64>) {
         self.refuse = n.unwrap_or(u64::MAX);
+        self.refused = false;
+    }
+
+    /// Whether a request of the last run was refused by `refuse_nth`.
+    #[cfg(test)]
+    pub(super) fn has_refused(&self) -> bool {
+        self.refused
     }
 
     /// Bytes in large blocks.
@@ -352,6 +363,10 @@ impl Arena {
     fn admit(&mut self, old: usize, size: usize) -> bool {
         self.requests += 1;
         self.granted += size as u64;
+        #[cfg(test)]
+        {
+            self.refused |= self.requests == self.refuse_at;
+        }
         self.requests != self.refuse_at
             && self.used <= self.ceiling.saturating_sub(size - old)
             && self.granted <= self.granted_max

@@ -149,6 +149,13 @@ impl Interpreter {
         unsafe { (*self.host).arena.refuse_nth(n) };
     }
 
+    /// Whether one did.
+    #[cfg(test)]
+    pub(super) fn has_refused(&self) -> bool {
+        // SAFETY: nothing else borrows the host between runs.
+        unsafe { (*self.host).arena.has_refused() }
+    }
+
     /// Compiles a script: the number of its function, or Lua's message.
     pub(super) fn compile(&mut self, text: &[u8]) -> Result<c_int, Vec<u8>> {
         let stack = self.stack();
@@ -296,9 +303,10 @@ impl Interpreter {
         // `Call` and the trampolines borrow from the host only while Lua is not running.
         unsafe {
             assert!((*host).run.state.is_null(), "scripts do not nest");
+            let patience_ms = state.config.busy_reply_threshold;
             (*host).run.state = state;
             ((*host).pressed, (*host).running) = (false, self.lua);
-            if (*host).meter.begin(purpose) {
+            if (*host).meter.begin(purpose, patience_ms) {
                 let interval = if (*host).meter.counts_each() { 1 } else { (*host).interval() };
                 ffi::lua_sethook(self.lua, Some(hook), ffi::LUA_MASKCOUNT, interval);
             } else {
@@ -409,13 +417,17 @@ impl List {
             stack.raw_set_index(-2, index as c_int + 1);
         }
         self.filled = items.len();
-        match items.len() {
-            0 => stack.push_nil(),
-            count => stack.push_number(count as f64),
-        }
-        if stack.next(-2) {
-            stack.pop(3);
-            return false;
+        // All entries are counted, not only those behind the items: where a script leaves something in the table, its
+        // order is the script's too.
+        stack.push_nil();
+        let mut entries = 0;
+        while stack.next(-2) {
+            stack.pop(1);
+            entries += 1;
+            if entries > items.len() {
+                stack.pop(2);
+                return false;
+            }
         }
         stack.pop(1);
         true

@@ -100,6 +100,12 @@ pub struct Control {
     wrote: AtomicBool,
     kill: AtomicBool,
     work_left: AtomicU64,
+    /// How many runs there were: to tell one from the next.
+    runs: AtomicU64,
+    /// Somebody has waited for what runs now for as long as busy-reply-threshold allows.
+    overdue: AtomicBool,
+    /// busy-reply-threshold; 0 for no end to waiting.
+    patience_ms: AtomicU64,
 }
 
 /// A function that has run for a while.
@@ -137,6 +143,22 @@ impl Control {
     /// Looks at the function that runs, when it has run for a while.
     pub(crate) fn function<R>(&self, look: impl FnOnce(&RunningFunction) -> R) -> Option<R> {
         self.details.lock().as_ref().map(look)
+    }
+
+    /// The number of the script or function that runs now.
+    pub(crate) fn run(&self) -> Option<u64> {
+        self.is_running().then(|| self.runs.load(Relaxed))
+    }
+
+    /// How long to wait for what runs now: without an end when this is none.
+    pub(crate) fn patience(&self) -> Option<Duration> {
+        let ms = if self.overdue.load(Relaxed) { 1 } else { self.patience_ms.load(Relaxed) };
+        (ms > 0).then(|| Duration::from_millis(ms))
+    }
+
+    /// Somebody has waited so long: nobody else has to.
+    pub(crate) fn note_overdue(&self) {
+        self.overdue.store(true, Relaxed);
     }
 
     /// Whether the running script has called a write command.
@@ -249,7 +271,7 @@ impl Meter {
 
     /// A run begins: a full budget, no stop. Whether its instructions have to be counted.
     #[inline]
-    pub(super) fn begin(&mut self, purpose: Purpose) -> bool {
+    pub(super) fn begin(&mut self, purpose: Purpose, patience_ms: u64) -> bool {
         let (work, running) = match purpose {
             Purpose::Script => (self.limits.work, SCRIPT),
             Purpose::Function => (self.limits.work, FUNCTION),
@@ -265,6 +287,9 @@ impl Meter {
         self.told = purpose != Purpose::Function;
         self.control.kill.store(false, Relaxed);
         self.control.wrote.store(false, Relaxed);
+        self.control.overdue.store(false, Relaxed);
+        self.control.patience_ms.store(patience_ms, Relaxed);
+        self.control.runs.store(self.control.runs.load(Relaxed).wrapping_add(1), Relaxed);
         self.control.running.store(running, Relaxed);
         self.counts() || purpose == Purpose::Library
     }
@@ -272,6 +297,7 @@ impl Meter {
     /// A run ends.
     #[inline]
     pub(super) fn end(&mut self) {
+        self.control.overdue.store(false, Relaxed);
         self.control.running.store(IDLE, Relaxed);
         self.tell_left();
         if self.purpose == Purpose::Function && self.told {
@@ -394,7 +420,7 @@ mod tests {
     fn meter(work: u64, time_ms: u64) -> Meter {
         let limits = Limits { work, time_ms, ..Limits::default() };
         let mut meter = Meter::new(limits, Arc::default());
-        meter.begin(Purpose::Script);
+        meter.begin(Purpose::Script, 0);
         meter
     }
 
@@ -406,7 +432,7 @@ mod tests {
         assert_eq!(meter.left(), 500);
         assert_eq!(meter.report(1000, 0), Err(Stop::Work));
         assert_eq!((meter.charge(0), meter.left()), (Err(Stop::Work), 0));
-        meter.begin(Purpose::Script);
+        meter.begin(Purpose::Script, 0);
         assert_eq!(meter.charge(2500), Ok(()));
         assert_eq!(meter.left(), 0);
     }
@@ -450,7 +476,7 @@ mod tests {
         assert_eq!(meter.report(1, 0), Err(Stop::Killed));
         meter.end();
         assert!(!control.is_running());
-        meter.begin(Purpose::Script);
+        meter.begin(Purpose::Script, 0);
         assert_eq!(meter.report(1, 0), Ok(()));
     }
 }
