@@ -15,7 +15,10 @@ const ELEMENTS_PER_WORK: u64 = 2;
 /// So many elements are paid for at once.
 const CHUNK: i32 = 1024;
 
-pub(super) const FUNCTIONS: [(&[u8], fn() -> lua_CFunction); 7] = [
+/// A name, and the function that Lua calls by it.
+type Entry = (&'static [u8], fn() -> lua_CFunction);
+
+pub(super) const FUNCTIONS: [Entry; 7] = [
     (b"concat", || native(concat)),
     (b"insert", || native(insert)),
     (b"remove", || native(remove)),
