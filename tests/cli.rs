@@ -179,6 +179,10 @@ fn a_wrong_line_of_a_set_up_is_told_with_its_place() {
         ("SET k v\nSET k\n", "2: ERR wrong number of arguments for 'set' command"),
         ("\n# c\nGTE k", "3: ERR unknown command 'GTE', with args beginning with: 'k' "),
         ("SET k v\nSET k \"v\nGET k\n", "2: the quotes are not balanced"),
+        (
+            "\n:advance 5s",
+            "2: :advance is a command of the prompt (moonkeep repl); --advance moves the clock here",
+        ),
         ("SET k \"v\"w", "1: a space has to follow a closing quote"),
     ];
     for (text, error) in cases {
@@ -290,6 +294,10 @@ fn a_contract_stands_in_the_script_or_beside_it() {
     let told = format!("moonkeep: the script {none}; lua/README.md tells how to write one\n");
     assert_eq!(moonkeep(&["eval", "--checked", "-e", "return 1"]), (String::new(), told, 2));
 
+    let told = "moonkeep: the script:2:1: contract lines begin in the first column and stand in the header, above the first line of code\n";
+    let late = ["eval", "--checked", "-e", "local k = 1\n--!contract c"];
+    assert_eq!(moonkeep(&late), (String::new(), told.into(), 2));
+
     let clauses = "--!contract get\n--!key k string bytes ro\n--!error arity \"ERR one key\"\n--!error k.type WRONGTYPE\n--!case else => any\n";
     let beside = ScriptFile::new("plain.contract", clauses);
     assert_eq!(moonkeep(&["eval", "--checked", plain.path(), "k", ","]), ok("(nil)\n"));
@@ -345,6 +353,10 @@ fn a_wrong_call_says_what_is_right_and_gives_status_2() {
             "cannot read the set-up \"nofile.txt\": No such file or directory (os error 2)",
         ),
         (&["eval", "-e", "return 1", "-e", "return 2"], "-e was given already; eval runs one script"),
+        (
+            &["eval", "--do", "MULTI", STOCK],
+            "the set-up left a MULTI open, and the script would be queued; add EXEC",
+        ),
         (&["eval", "--do"], "missing argument for option '--do'"),
         (&["eval", "--json", "--raw", STOCK], "--json and --raw are two forms of one output; choose one"),
         (

@@ -366,6 +366,8 @@ fn a_slip_is_told_what_was_meant() {
 fn each_refusal_says_what_to_do() {
     refused(&[
         (":advnce 5s", "there is no :advnce; did you mean :advance?"),
+        (":ADV 5s", "there is no :ADV; did you mean :advance?"),
+        (":res", "there is no :res; did you mean :restore or :resp or :reset?"),
         (":nothing", "there is no :nothing; :help lists what there is"),
         (":advance", ":advance takes: DURATION"),
         (":advance 5 s", ":advance takes: DURATION"),

@@ -79,6 +79,9 @@ pub(crate) fn run(parser: &mut lexopt::Parser) -> Result<ExitCode, Refusal> {
     let engine = told.setting.engine();
     let mut client = engine.try_client()?;
     told.setting.prepare(&engine, &mut client)?;
+    if client.in_transaction()? {
+        return Err(Refusal("the set-up left a MULTI open, and the script would be queued; add EXEC".into()));
+    }
     if told.resp3 {
         client.call(["HELLO", "3"])?;
     }

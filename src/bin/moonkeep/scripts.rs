@@ -42,14 +42,23 @@ impl Source {
             Source::Text(_) => ("the script".into(), None),
         };
         match beside {
-            Some(beside) if !Contract::is_in(text) => {
-                let clauses = std::fs::read(&beside).map_err(|_| no_contract(&name, Some(&beside)))?;
-                parse(&beside.display().to_string(), &clauses)
+            _ if Contract::is_in(text) => parse(&name, text),
+            Some(path) if path.exists() => {
+                let shown = path.display().to_string();
+                let clauses = std::fs::read(&path)
+                    .map_err(|error| Refusal(format!("cannot read the contract {path:?}: {error}")))?;
+                parse(&shown, &clauses)
             }
-            None if !Contract::is_in(text) => Err(no_contract(&name, None)),
-            _ => parse(&name, text),
+            // Contract lines that are not in the header: what is wrong with them is told.
+            _ if has_clauses(text) => parse(&name, text),
+            beside => Err(no_contract(&name, beside.as_deref())),
         }
     }
+}
+
+/// Whether a line looks like one of a contract, wherever it stands.
+fn has_clauses(text: &[u8]) -> bool {
+    text.split(|&byte| byte == b'\n').any(|line| line.trim_ascii_start().starts_with(b"--!"))
 }
 
 fn parse(name: &str, text: &[u8]) -> Result<Contract, Refusal> {

@@ -13,7 +13,7 @@ macro_rules! setting_help {
     () => {
         "\x20 --do CMD            run this command first, as in --do 'SET stock:{p1} 10'
   --setup FILE        run the commands of this file first: one a line, quoted as in redis-cli ('it\\'s', \"\\xff\\n\");
-                      while a quote is open a command goes on in the next line; # begins a comment
+                      while a quote is open a command goes on in the next line; lines with # in front are comments
   --advance DURATION  move the clock on: 500ms, 5s, 2m, 1h, 1d, or a number of milliseconds
   --now MS            the time at which all begins, in Unix milliseconds (default 1704067200000, 2024-01-01)
   --seed N            the seed of all randomness (default 0)
@@ -92,8 +92,15 @@ impl Setting {
 /// Runs a command of the set-up; false when there is none.
 fn run(client: &mut Client, command: &[u8], whose: &str) -> Result<bool, Refusal> {
     let words = statements::words(command).map_err(|what| Refusal(format!("{whose}: {what}")))?;
-    if words.is_empty() {
-        return Ok(false);
+    match words.first() {
+        None => return Ok(false),
+        Some(first) if first.starts_with(b":") => {
+            let first = String::from_utf8_lossy(first);
+            return Err(Refusal(format!(
+                "{whose}: {first} is a command of the prompt (moonkeep repl); --advance moves the clock here"
+            )));
+        }
+        Some(_) => {}
     }
     client.call(&words).map_err(|error| Refusal(format!("{whose}: {error}")))?;
     Ok(true)

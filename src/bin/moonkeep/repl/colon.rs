@@ -107,6 +107,12 @@ pub(super) fn run(session: &mut Session, name: &str, words: &[Vec<u8>]) -> Told 
 }
 
 fn unknown(name: &str) -> String {
+    let lower = name.to_ascii_lowercase();
+    let begun: Vec<&str> =
+        ALL.iter().map(|colon| colon.name).filter(|full| full.starts_with(&lower)).collect();
+    if name.len() > 1 && !begun.is_empty() {
+        return format!("there is no {name}; did you mean {}?", begun.join(" or "));
+    }
     match nearest(name, ALL.iter().map(|colon| colon.name)) {
         Some(near) => format!("there is no {name}; did you mean {near}?"),
         None => format!("there is no {name}; :help lists what there is"),

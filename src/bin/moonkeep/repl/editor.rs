@@ -54,10 +54,19 @@ impl Completer for Assistant {
     }
 }
 
+/// What stands in a new line below an open quote.
+const OPEN: &str = "a quote is open, so the command goes on; Ctrl-C drops it";
+
 impl Hinter for Assistant {
     type Hint = String;
     fn hint(&self, line: &str, pos: usize, _: &Context<'_>) -> Option<String> {
-        if pos == line.len() { hint(line) } else { None }
+        if pos < line.len() {
+            return None;
+        }
+        if line.ends_with('\n') && parse(line.as_bytes()) == Parsed::Open {
+            return Some(OPEN.to_owned());
+        }
+        hint(line)
     }
 }
 
@@ -253,6 +262,8 @@ mod tests {
             (":advance 5s", None),
             ("nothing", None),
             ("SET \"open", None),
+            ("SET k it's\n", Some(OPEN)),
+            ("SET k \"\n a", None),
             ("", None),
         ];
         for (line, wanted) in cases {
