@@ -70,6 +70,18 @@ impl<'a> Cursor<'a> {
             _ => Err(self.wanted(wanted)),
         }
     }
+    /// The text of an error, as a client reads it: one line, not empty.
+    pub(super) fn error_text(&mut self) -> Result<Vec<u8>, ContractError> {
+        let at = self.position();
+        let text = self.text("the text of the error in quotes")?;
+        if text.is_empty() {
+            return Err(at.error("an error has a text"));
+        }
+        if text.iter().any(|byte| matches!(byte, b'\r' | b'\n')) {
+            return Err(at.error("an error is one line: a client reads a blank for each \\r and \\n"));
+        }
+        Ok(text)
+    }
     /// An integer, with a sign or without.
     pub(super) fn int(&mut self, wanted: &str) -> Result<i64, ContractError> {
         let at = self.position();

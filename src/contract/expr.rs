@@ -38,6 +38,8 @@ pub(super) enum Datum<'a> {
     Text(Cow<'a, [u8]>),
     Bool(bool),
     Nil,
+    /// A reply of another kind, as an array: equal to nothing.
+    Other,
 }
 
 /// What is known of an expression before any call.
@@ -70,6 +72,18 @@ impl Kind {
     }
 }
 
+impl Type {
+    /// Refuses what may be missing.
+    pub(super) fn must_be_there(self, at: Position) -> Result<(), ContractError> {
+        if self.optional {
+            return Err(
+                at.error("an optional key may be missing; write default(KEY, VALUE) to say what counts then")
+            );
+        }
+        Ok(())
+    }
+}
+
 const INT: Type = Type { kind: Kind::Int, optional: false };
 const BOOL: Type = Type { kind: Kind::Bool, optional: false };
 
@@ -80,7 +94,7 @@ pub(super) const RESERVED: [&str; 18] = [
 ];
 
 impl Expr {
-    /// Computes the value; None where integers overflow, which holds for no case.
+    /// Computes the value; None where an integer overflows or is divided by 0.
     pub(super) fn eval<'a>(&'a self, facts: &'a Facts<'a>, reply: Option<ReplyRef<'a>>) -> Option<Datum<'a>> {
         let truth = |expr: &'a Expr| Some(matches!(expr.eval(facts, reply)?, Datum::Bool(true)));
         Some(match self {
@@ -141,7 +155,8 @@ fn part(reply: ReplyRef<'_>, at: Option<usize>) -> Datum<'_> {
     match value {
         ReplyRef::Int(value) => Datum::Int(i128::from(value)),
         ReplyRef::Bulk(text) | ReplyRef::Status(text) => Datum::Text(Cow::Borrowed(text)),
-        _ => Datum::Nil,
+        ReplyRef::Nil | ReplyRef::NilArray => Datum::Nil,
+        _ => Datum::Other,
     }
 }
 
@@ -164,8 +179,8 @@ fn floor_divide(a: i128, b: i128) -> Option<i128> {
 
 fn compare(sign: &str, a: &Datum<'_>, b: &Datum<'_>) -> bool {
     match (sign, a, b) {
-        ("==", a, b) => a == b,
-        ("!=", a, b) => a != b,
+        ("==", a, b) => a == b && *a != Datum::Other,
+        ("!=", a, b) => a != b || *a == Datum::Other,
         ("<", Datum::Int(a), Datum::Int(b)) => a < b,
         ("<=", Datum::Int(a), Datum::Int(b)) => a <= b,
         (">", Datum::Int(a), Datum::Int(b)) => a > b,
@@ -184,10 +199,14 @@ pub(super) struct Parser<'c, 't> {
     pub(super) knows_reply: bool,
     /// How many parentheses and `not` are open.
     pub(super) depth: usize,
+    /// How many operators the clause has.
+    pub(super) operators: usize,
 }
 
 /// More parentheses than this are a mistake, and would take the stack of the thread.
 const DEPTH_MAX: usize = 64;
+/// So are more operators: `a or b or c` nests as deep as it is long.
+const OPERATORS_MAX: usize = 256;
 
 impl<'t> Parser<'_, 't> {
     /// A condition.
@@ -230,6 +249,7 @@ impl<'t> Parser<'_, 't> {
         let (mut left, mut found) = next(self)?;
         while self.cursor.takes_word(word) {
             let right_at = self.cursor.position();
+            self.operator(right_at)?;
             let (right, right_found) = next(self)?;
             for (at, found) in [(at, found), (right_at, right_found)] {
                 if found.kind != Kind::Bool {
@@ -287,6 +307,7 @@ impl<'t> Parser<'_, 't> {
         while let Some(sign) = signs.iter().copied().find(|sign| self.cursor.takes(sign)) {
             needs_int(sign, at, found)?;
             let right_at = self.cursor.position();
+            self.operator(right_at)?;
             let (right, right_found) = next(self)?;
             needs_int(sign, right_at, right_found)?;
             let sign = sign.chars().next().unwrap_or('+');
@@ -308,6 +329,13 @@ impl<'t> Parser<'_, 't> {
     fn enter(&mut self, at: Position) -> Result<(), ContractError> {
         self.depth += 1;
         if self.depth > DEPTH_MAX { Err(at.error("the expression is nested too deeply")) } else { Ok(()) }
+    }
+    fn operator(&mut self, at: Position) -> Result<(), ContractError> {
+        self.operators += 1;
+        if self.operators > OPERATORS_MAX {
+            return Err(at.error(format!("a clause has at most {OPERATORS_MAX} operators")));
+        }
+        Ok(())
     }
     fn primary(&mut self) -> Parsed {
         let wanted = self.cursor.wanted("a name, an integer, a text or a condition");
@@ -359,7 +387,8 @@ impl<'t> Parser<'_, 't> {
         let (other, other_found) = self.value()?;
         self.cursor.expect(")")?;
         if found.kind != other_found.kind {
-            return Err(at.error(format!("the default of {} is {}", found.kind.name(), found.kind.name())));
+            let (kind, other) = (found.kind.name(), other_found.kind.name());
+            return Err(at.error(format!("what stands for {kind} is {kind} too; this is {other}")));
         }
         Ok((Expr::Default(Box::new([one, other])), other_found))
     }
@@ -426,9 +455,7 @@ impl<'t> Parser<'_, 't> {
 fn needs_int(sign: &str, at: Position, found: Type) -> Result<(), ContractError> {
     match found {
         Type { kind: Kind::Int, optional: false } => Ok(()),
-        Type { kind: Kind::Int, optional: true } => {
-            Err(at.error("an optional key may be missing; write default(KEY, VALUE) to say what counts then"))
-        }
+        Type { kind: Kind::Int, optional: true } => found.must_be_there(at),
         // Which part of a reply is an integer is known after the run.
         Type { kind: Kind::Any, .. } if matches!(sign, "<" | "<=" | ">" | ">=") => Ok(()),
         Type { kind, .. } => Err(at.error(format!("{sign:?} works on integers; this is {}", kind.name()))),

@@ -54,6 +54,15 @@ impl<'a> Facts<'a> {
     }
 }
 
+/// What the commands of a call looked at.
+#[derive(Debug, Default)]
+pub(crate) struct Used {
+    /// The keys that they named.
+    pub(crate) keys: Vec<(Db, Vec<u8>)>,
+    /// One that looks at whatever keys there are, as KEYS.
+    pub(crate) beyond: Option<Vec<u8>>,
+}
+
 /// What a call has done.
 #[derive(Debug)]
 pub(crate) struct Outcome {
@@ -61,8 +70,8 @@ pub(crate) struct Outcome {
     pub(crate) held: Vec<Option<Held>>,
     /// The keys that were written, each write once.
     pub(crate) written: Vec<(Db, Bytes)>,
-    /// The keys that the script named in its commands.
-    pub(crate) used: Vec<Vec<u8>>,
+    /// What the script's commands looked at.
+    pub(crate) used: Used,
     /// How many instructions of the VM ran.
     pub(crate) instructions: u64,
 }

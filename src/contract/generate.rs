@@ -104,9 +104,7 @@ impl Inputs<'_> {
     }
     fn break_arity(&mut self, input: &mut Input) {
         let words = if self.pick(2) == 0 { &mut input.keys } else { &mut input.args };
-        if self.rng.below(2) == 0 {
-            words.pop();
-        } else {
+        if self.rng.below(2) == 1 || words.pop().is_none() {
             words.push(b"{k}more".to_vec());
         }
     }
@@ -214,12 +212,14 @@ impl Inputs<'_> {
                 let length = match self.pick(8) {
                     0 => *min,
                     1 => (*min).max(1),
-                    2 => (*max).min(1000),
-                    3 => (*max).min(*min + self.pick(40)),
+                    2 => 1000,
+                    3 => min.saturating_add(self.pick(40)),
                     _ if (*min..=*max).contains(&known.len()) => return known.to_vec(),
                     _ => *min,
                 };
-                (0..length).map(|_| self.rng.below(256) as u8).collect()
+                let mut text = vec![b'x'; length.clamp(*min, *max)];
+                text.iter_mut().take(1000).for_each(|byte| *byte = self.rng.below(256) as u8);
+                text
             }
         }
     }
@@ -238,7 +238,7 @@ impl Inputs<'_> {
         match grammar {
             Grammar::Bytes { min, max } => {
                 let length =
-                    if *min > 0 && self.pick(2) == 0 { *min - 1 } else { max.saturating_add(1).min(100_000) };
+                    if *min > 0 && self.pick(2) == 0 { *min - 1 } else { max.saturating_add(1).min(1 << 20) };
                 vec![b'x'; length]
             }
             Grammar::OneOf(_) => {

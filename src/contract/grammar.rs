@@ -21,7 +21,7 @@ pub(super) enum Form {
 }
 
 /// How a text, or a key, breaks its grammar.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Fault {
     /// The key is required and not there.
     Missing,
@@ -51,6 +51,8 @@ impl Fault {
 }
 
 impl Grammar {
+    /// The longest text that a client can send.
+    pub(super) const BYTES_MOST: usize = 512 << 20;
     pub(super) const ANY: Grammar = Grammar::Bytes { min: 0, max: usize::MAX };
     pub(super) const TOKEN: Grammar = Grammar::Bytes { min: 1, max: usize::MAX };
 

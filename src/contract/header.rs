@@ -10,9 +10,10 @@ use super::shape::{Promise, Shape};
 use super::{
     Access, Answer, Arg, Case, Contract, Effect, Key, KeyType, Place, Rejection, Ttl, Writes, Wrong, keys,
 };
-use std::borrow::Cow;
+use crate::util::hasher::{Map, Set};
 
-const MARK: &str = "--!";
+const MARK: &[u8] = b"--!";
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 const CLAUSES: &str = "contract, key, argv, error, reply, case, writes, instructions";
 
 /// One clause: its name, its words, where it begins and ends.
@@ -25,17 +26,18 @@ struct Clause {
 }
 
 /// The contract lines in the header of a text, with their numbers: what follows the mark.
-pub(super) fn lines(text: &[u8]) -> impl Iterator<Item = (usize, Cow<'_, str>)> {
-    let lines =
-        text.split(|&byte| byte == b'\n').zip(1usize..).skip_while(|(line, _)| line.starts_with(b"#!"));
+pub(super) fn lines(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+    let lines = numbered(text).skip_while(|(line, number)| *number == 1 && line.starts_with(b"#!"));
     let header = lines.take_while(|(line, _)| {
         let line = line.trim_ascii();
         line.is_empty() || (line.starts_with(b"--") && !is_long_comment(line))
     });
-    header.filter_map(|(line, number)| {
-        let line = line.strip_prefix(MARK.as_bytes())?;
-        Some((number, String::from_utf8_lossy(line)))
-    })
+    header.filter_map(|(line, number)| Some((number, line.strip_prefix(MARK)?)))
+}
+
+fn numbered(text: &[u8]) -> impl Iterator<Item = (&[u8], usize)> {
+    text.split(|&byte| byte == b'\n').zip(1..)
 }
 
 fn is_long_comment(line: &[u8]) -> bool {
@@ -44,6 +46,12 @@ fn is_long_comment(line: &[u8]) -> bool {
 }
 
 pub(super) fn parse(text: &[u8]) -> Result<Contract, ContractError> {
+    if text.starts_with(BYTE_ORDER_MARK) {
+        let at = Position { line: 1, column: 1 };
+        return Err(
+            at.error("the text begins with a byte order mark, which no script may; save it without one")
+        );
+    }
     let clauses = split(text)?;
     refuse_misplaced_lines(text)?;
     let mut clauses = clauses.iter();
@@ -60,13 +68,9 @@ pub(super) fn parse(text: &[u8]) -> Result<Contract, ContractError> {
 
 /// A contract line below the first line of code, or behind blanks, would be overlooked.
 fn refuse_misplaced_lines(text: &[u8]) -> Result<(), ContractError> {
-    let last = lines(text).last().map_or(0, |(number, _)| number);
-    let mut all = text.split(|&byte| byte == b'\n').zip(1usize..);
-    let is_misplaced = |(line, number): &(&[u8], usize)| {
-        let is_in_place = *number <= last && line.starts_with(MARK.as_bytes());
-        !is_in_place && line.trim_ascii_start().starts_with(MARK.as_bytes())
-    };
-    match all.find(is_misplaced) {
+    let mut read = lines(text).map(|(number, _)| number).peekable();
+    let mut marked = numbered(text).filter(|(line, _)| line.trim_ascii_start().starts_with(MARK));
+    match marked.find(|(_, number)| read.next_if_eq(number).is_none()) {
         None => Ok(()),
         Some((_, line)) => Err(Position { line, column: 1 }.error(
             "contract lines begin in the first column and stand in the header, above the first line of code",
@@ -74,10 +78,21 @@ fn refuse_misplaced_lines(text: &[u8]) -> Result<(), ContractError> {
     }
 }
 
+/// A contract line as text. What is no UTF-8 would become another text silently.
+fn readable(line: usize, bytes: &[u8]) -> Result<&str, ContractError> {
+    std::str::from_utf8(bytes).map_err(|error| {
+        let (read, rest) = bytes.split_at(error.valid_up_to());
+        let column = MARK.len() + 1 + String::from_utf8_lossy(read).chars().count();
+        let byte = rest.first().copied().unwrap_or_default();
+        let told = format!("this byte is no UTF-8; in a text in quotes it is written \\x{byte:02x}");
+        Position { line, column }.error(told)
+    })
+}
+
 fn split(text: &[u8]) -> Result<Vec<Clause>, ContractError> {
     let mut clauses: Vec<Clause> = Vec::new();
-    for (line, words) in lines(text) {
-        let words = words.trim_end();
+    for (line, bytes) in lines(text) {
+        let words = readable(line, bytes)?.trim_end();
         let start = Position { line, column: MARK.len() + 1 };
         let end = Position { line, column: MARK.len() + 1 + words.chars().count() };
         if let Some(clause) = clauses.last_mut().filter(|_| words.starts_with(char::is_whitespace)) {
@@ -104,8 +119,10 @@ fn split(text: &[u8]) -> Result<Vec<Clause>, ContractError> {
 struct Reader {
     contract: Contract,
     at: Position,
-    /// Where each `error` clause stands, for what is missing.
     has_else: bool,
+    /// What the `error` clauses so far tell the answer of.
+    told: Set<Wrong>,
+    /// Where each key and argument is declared.
     key_places: Vec<Position>,
     arg_places: Vec<Position>,
 }
@@ -138,6 +155,7 @@ impl Reader {
         cursor.done()?;
         let contract = Contract {
             name: name.to_owned(),
+            names: Map::default(),
             keys: Vec::new(),
             args: Vec::new(),
             rejections: Vec::new(),
@@ -147,7 +165,7 @@ impl Reader {
             instructions: None,
         };
         let (key_places, arg_places) = (Vec::new(), Vec::new());
-        Ok(Reader { contract, at: first.at, has_else: false, key_places, arg_places })
+        Ok(Reader { contract, at: first.at, has_else: false, told: Set::default(), key_places, arg_places })
     }
     fn clause(&mut self, clause: &Clause) -> Result<(), ContractError> {
         match clause.name.as_str() {
@@ -180,6 +198,7 @@ impl Reader {
         let mut key =
             Key { name: name.to_owned(), kind, required: false, access: Access::default(), ttl: Ttl::Kept };
         keys::key_words(&mut cursor, &mut key)?;
+        self.contract.names.insert(name.to_owned(), Place::Key(self.contract.keys.len()));
         self.contract.keys.push(key);
         self.key_places.push(at);
         Ok(())
@@ -188,6 +207,7 @@ impl Reader {
         let mut cursor = clause.cursor();
         let (name, at) = self.fresh(&mut cursor, "the name of an argument")?;
         let grammar = keys::argument(&mut cursor)?;
+        self.contract.names.insert(name.to_owned(), Place::Arg(self.contract.args.len()));
         self.contract.args.push(Arg { name: name.to_owned(), grammar });
         self.arg_places.push(at);
         Ok(())
@@ -199,8 +219,7 @@ impl Reader {
             wrongs.push(self.wrong(&mut cursor)?);
         }
         let answer = match cursor.peek() {
-            Some(Token::Text(text)) if text.is_empty() => return Err(cursor.wanted("the text of the error")),
-            Some(Token::Text(_)) => Answer::Text(cursor.text("the text")?),
+            Some(Token::Text(_)) => Answer::Text(cursor.error_text()?),
             _ => {
                 let wanted =
                     "the text of the error in quotes, or the code of the error that a command raises";
@@ -211,30 +230,44 @@ impl Reader {
         self.contract.rejections.push(Rejection { wrongs, answer });
         Ok(())
     }
-    fn wrong(&self, cursor: &mut Cursor<'_>) -> Result<Wrong, ContractError> {
+    fn wrong(&mut self, cursor: &mut Cursor<'_>) -> Result<Wrong, ContractError> {
+        let at = cursor.position();
         if cursor.takes_word("arity") {
+            self.tell(at, "arity", &[Wrong::Arity])?;
             return Ok(Wrong::Arity);
         }
-        let (name, at) = cursor.name("arity, or the name of a key or an argument")?;
+        let (name, _) = cursor.name("arity, or the name of a key or an argument")?;
         let unknown = || at.error(format!("{} (and arity, for their number)", self.contract.unknown(name)));
         let place = self.contract.place(name).ok_or_else(unknown)?;
         let possible = self.possible_faults(place);
-        let known = |fault: Fault| possible.contains(&fault);
-        let list = possible.iter().map(|fault| fault.name()).collect::<Vec<_>>().join(", ");
+        let broken = |fault: Fault| Wrong::Broken(place, Some(fault));
         if !cursor.takes(".") {
-            if !possible.iter().any(|&fault| fault != Fault::Type) {
+            let faults = possible.into_iter().filter(|&fault| fault != Fault::Type);
+            let faults: Vec<Wrong> = faults.map(broken).collect();
+            if faults.is_empty() {
                 return Err(
                     at.error(format!("{name} cannot be wrong in a way that this clause would be for"))
                 );
             }
+            self.tell(at, name, &faults)?;
             return Ok(Wrong::Broken(place, None));
         }
-        let (word, at) = cursor.name("a way to be wrong")?;
+        let (word, word_at) = cursor.name("a way to be wrong")?;
         let fault = Fault::NAMES.into_iter().find(|(fault, _)| *fault == word).map(|(_, fault)| fault);
-        match fault.filter(|&fault| known(fault)) {
-            Some(fault) => Ok(Wrong::Broken(place, Some(fault))),
-            None => Err(at.error(format!("{name} cannot be wrong by {word:?}; it can by {list}"))),
+        let Some(fault) = fault.filter(|fault| possible.contains(fault)) else {
+            return Err(word_at.error(impossible(name, word, &possible)));
+        };
+        self.tell(at, &format!("{name}.{word}"), &[broken(fault)])?;
+        Ok(broken(fault))
+    }
+    /// Notes what a clause tells the answer of; one that says nothing new never applies.
+    fn tell(&mut self, at: Position, what: &str, wrongs: &[Wrong]) -> Result<(), ContractError> {
+        let before = self.told.len();
+        self.told.extend(wrongs.iter().copied());
+        if self.told.len() == before {
+            return Err(at.error(format!("the answer to {what} is told above already; this never applies")));
         }
+        Ok(())
     }
     /// The faults that a key or an argument can have.
     fn possible_faults(&self, place: Place) -> Vec<Fault> {
@@ -325,13 +358,12 @@ impl Reader {
         Ok(())
     }
     fn parser<'c, 't>(&'c self, clause: &'t Clause, knows_reply: bool) -> Parser<'c, 't> {
-        Parser { contract: &self.contract, cursor: clause.cursor(), knows_reply, depth: 0 }
+        Parser { contract: &self.contract, cursor: clause.cursor(), knows_reply, depth: 0, operators: 0 }
     }
     /// Every way in which a call can be wrong must have its answer.
     fn finish(self) -> Result<Contract, ContractError> {
         let contract = &self.contract;
-        let wrongs = || contract.rejections.iter().flat_map(|one| &one.wrongs);
-        if !wrongs().any(|wrong| *wrong == Wrong::Arity) {
+        if !self.told.contains(&Wrong::Arity) {
             return Err(self.at.error(
                 "nothing says what a wrong number of keys or arguments is answered; add --!error arity \"TEXT\"",
             ));
@@ -340,13 +372,7 @@ impl Reader {
         let args = self.arg_places.iter().enumerate().map(|(arg, at)| (Place::Arg(arg), at));
         for (place, at) in keys.chain(args) {
             let mut open = self.possible_faults(place);
-            open.retain(|fault| {
-                !wrongs().any(|wrong| match wrong {
-                    Wrong::Broken(of, None) => *of == place && *fault != Fault::Type,
-                    Wrong::Broken(of, Some(one)) => *of == place && one == fault,
-                    Wrong::Arity => false,
-                })
-            });
+            open.retain(|fault| !self.told.contains(&Wrong::Broken(place, Some(*fault))));
             if let Some(told) = unanswered(contract.place_name(place), &open) {
                 return Err(at.error(told));
             }
@@ -357,6 +383,15 @@ impl Reader {
                 .error("nothing says what the script replies; add a reply clause or case clauses"));
         }
         Ok(self.contract)
+    }
+}
+
+/// What is said of a way to be wrong that there is not.
+fn impossible(name: &str, word: &str, possible: &[Fault]) -> String {
+    let list: Vec<&str> = possible.iter().map(|fault| fault.name()).collect();
+    match &list[..] {
+        [] => format!("{name} cannot be wrong at all; it needs no error clause"),
+        list => format!("{name} cannot be wrong by {word:?}; it can by {}", list.join(", ")),
     }
 }
 
@@ -422,7 +457,7 @@ fn assigned(parser: &mut Parser<'_, '_>, key: usize, at: Position) -> Result<Exp
         (KeyType::String(Grammar::Int { .. }), Kind::Text) => {
             Err(at.error(format!("{name} holds an integer; this is a text")))
         }
-        _ => Ok(value),
+        _ => found.must_be_there(at).map(|()| value),
     }
 }
 
@@ -461,6 +496,7 @@ fn effect(parser: &mut Parser<'_, '_>) -> Result<Effect, ContractError> {
         if found.kind != Kind::Int {
             return Err(at.error("the time that a key has left is an integer"));
         }
+        found.must_be_there(at)?;
         return Ok(Effect::Expire(key, value));
     }
     if let Some(Token::Name(name)) = parser.cursor.peek()

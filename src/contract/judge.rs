@@ -1,14 +1,20 @@
 //! Before a run: the first error clause that applies to a call decides what it is answered.
 
+use super::expr::Datum;
 use super::facts::Facts;
 use super::grammar::Fault;
 use super::shape::Promise;
-use super::{Answer, Case, Contract, KeyType, Place, Wrong};
+use super::{Access, Answer, Case, Contract, KeyType, Place, Wrong};
+use crate::util::words::quote_word;
 use crate::value::Value;
 use std::fmt;
 
-/// Cases are declared, and none applies.
-pub(super) struct NoCase;
+/// Cases are declared, and no case can be told to apply.
+pub(super) enum NoCase<'c> {
+    NoneApplies,
+    /// Whether this one does cannot be computed: an integer overflows or is divided by 0.
+    Incomputable(&'c Case),
+}
 
 /// What a contract says of a call before it runs.
 #[derive(Clone, PartialEq, Eq)]
@@ -51,15 +57,36 @@ impl Contract {
         }
     }
     /// The case that applies: the first whose condition holds. None when no case is declared.
-    pub(super) fn case(&self, facts: &Facts<'_>) -> Result<Option<&Case>, NoCase> {
-        if self.cases.is_empty() {
-            return Ok(None);
+    pub(super) fn case(&self, facts: &Facts<'_>) -> Result<Option<&Case>, NoCase<'_>> {
+        for case in &self.cases {
+            let Some(when) = &case.when else { return Ok(Some(case)) };
+            match when.eval(facts, None) {
+                Some(Datum::Bool(true)) => return Ok(Some(case)),
+                Some(_) => {}
+                None => return Err(NoCase::Incomputable(case)),
+            }
         }
-        let applies = |case: &&Case| case.when.as_ref().is_none_or(|when| when.holds(facts, None));
-        match self.cases.iter().find(applies) {
-            Some(case) => Ok(Some(case)),
-            None => Err(NoCase),
+        if self.cases.is_empty() { Ok(None) } else { Err(NoCase::NoneApplies) }
+    }
+    /// What is said of a call that gives one key twice: a contract tells what becomes of different keys. Keys that are
+    /// only read may be the same.
+    pub(crate) fn same_keys(&self, keys: &[&[u8]]) -> Option<String> {
+        if keys.len() != self.keys.len() {
+            return None;
         }
+        let mut order: Vec<usize> = (0..keys.len()).collect();
+        order.sort_unstable_by_key(|&at| (keys[at], at));
+        let is_read_only = |at: usize| self.keys[at].access == Access::default();
+        let clash = |pair: &&[usize]| {
+            keys[pair[0]] == keys[pair[1]] && !(is_read_only(pair[0]) && is_read_only(pair[1]))
+        };
+        let pair = order.windows(2).find(clash)?;
+        let (one, other) = (&self.keys[pair[0]].name, &self.keys[pair[1]].name);
+        Some(format!(
+            "{one} and {other} are both the key {}; {} tells what becomes of different keys",
+            quote_word(keys[pair[0]]),
+            self.name
+        ))
     }
     fn applies(&self, wrong: Wrong, facts: &Facts<'_>) -> bool {
         match wrong {

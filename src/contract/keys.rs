@@ -108,6 +108,9 @@ fn grammar(cursor: &mut Cursor<'_>) -> Result<Option<Grammar>, ContractError> {
         let (min, max) = cursor.bounds()?;
         let sizes = usize::try_from(min).ok().zip(usize::try_from(max).ok());
         let (min, max) = sizes.ok_or_else(|| at.error("a number of bytes is not negative"))?;
+        if min > Grammar::BYTES_MOST {
+            return Err(at.error(format!("a text has at most {} bytes, not {min}", Grammar::BYTES_MOST)));
+        }
         return Ok(Some(Grammar::Bytes { min, max }));
     }
     if cursor.takes_word("one_of") {

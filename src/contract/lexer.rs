@@ -36,13 +36,14 @@ pub(super) fn split(
     tokens: &mut Vec<(Token, Position)>,
 ) -> Result<(), ContractError> {
     let mut rest = text;
-    let position = |rest: &str| Position {
-        line: start.line,
-        column: start.column + text[..text.len() - rest.len()].chars().count(),
-    };
+    // Up to where characters are counted, and how many: each is counted once, however long the line is.
+    let (mut counted, mut column) = (0, start.column);
     loop {
         rest = rest.trim_start();
-        let at = position(rest);
+        let here = text.len() - rest.len();
+        column += text[counted..here].chars().count();
+        counted = here;
+        let at = Position { line: start.line, column };
         let Some(first) = rest.chars().next().filter(|&c| c != '#') else { return Ok(()) };
         let token = if first == '"' {
             quoted(&mut rest, at)?

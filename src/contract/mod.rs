@@ -19,10 +19,11 @@ mod tests;
 mod verify;
 
 pub use error::ContractError;
-pub(crate) use facts::{Facts, Outcome};
+pub(crate) use facts::{Facts, Outcome, Used};
 pub use generate::{Input, Inputs};
 pub use judge::Verdict;
 
+use crate::util::hasher::Map;
 use expr::Expr;
 use grammar::{Fault, Grammar};
 use shape::{Promise, Shape};
@@ -53,6 +54,8 @@ use shape::{Promise, Shape};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Contract {
     name: String,
+    /// The names of keys and arguments.
+    names: Map<String, Place>,
     keys: Vec<Key>,
     args: Vec<Arg>,
     rejections: Vec<Rejection>,
@@ -108,7 +111,7 @@ struct Arg {
 }
 
 /// A key or an argument, by its number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Place {
     Key(usize),
     Arg(usize),
@@ -122,7 +125,7 @@ struct Rejection {
 }
 
 /// One thing that may be wrong with a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Wrong {
     Arity,
     /// A key or argument that breaks its grammar: in this way, or in any but a wrong type.
@@ -212,8 +215,7 @@ impl Contract {
         Inputs::new(self, seed)
     }
     fn place(&self, name: &str) -> Option<Place> {
-        let key = self.keys.iter().position(|key| key.name == name).map(Place::Key);
-        key.or_else(|| self.args.iter().position(|arg| arg.name == name).map(Place::Arg))
+        self.names.get(name).copied()
     }
     fn place_name(&self, place: Place) -> &str {
         match place {

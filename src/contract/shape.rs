@@ -178,7 +178,7 @@ impl Promise {
             return Ok(Promise::Array(items));
         }
         if depth == 0 && parser.cursor.takes_word("error") {
-            return Ok(Promise::Error(parser.cursor.text("the text of the error in quotes")?));
+            return Ok(Promise::Error(parser.cursor.error_text()?));
         }
         if parser.cursor.takes_word("any") {
             return Ok(Promise::Any);
@@ -188,7 +188,7 @@ impl Promise {
         }
         Ok(Promise::Value(parser.value()?.0))
     }
-    /// What it comes to in a call; None where integers overflow.
+    /// What it comes to in a call; None where an integer overflows or is divided by 0.
     pub(super) fn expected(&self, facts: &Facts<'_>) -> Option<Expected> {
         Some(match self {
             // Found before a run, which is then none.
@@ -202,7 +202,7 @@ impl Promise {
                 Datum::Int(value) => Expected::Int(value),
                 Datum::Text(text) => Expected::Bulk(text.into_owned()),
                 Datum::Nil => Expected::Nil,
-                Datum::Bool(_) => return None,
+                Datum::Bool(_) | Datum::Other => return None,
             },
         })
     }

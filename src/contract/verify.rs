@@ -5,8 +5,9 @@ use super::judge::NoCase;
 use super::judge::Verdict;
 use super::shape::Shown;
 use super::{Case, Contract, Effect, Key, Ttl};
+use crate::error::Failure;
 use crate::reply::{Reply, ReplyRef};
-use crate::store::Held;
+use crate::store::{Db, Held};
 use crate::util::words::quote_word;
 use crate::value::{Str, Value};
 
@@ -48,8 +49,7 @@ impl Contract {
                 let is_raised = matches!(view, ReplyRef::Error(text) if code_of(text) == code.as_bytes());
                 self.refusal(facts, code, is_raised, view, outcome)
             }
-            // Not the script's word, and not in its power.
-            Verdict::Accepted if matches!(view, ReplyRef::Error(text) if code_of(text) == b"OOM") => {
+            Verdict::Accepted if matches!(view, ReplyRef::Error(text) if is_from_outside(text)) => {
                 return None;
             }
             Verdict::Accepted => self.fulfilment(facts, view, outcome),
@@ -85,9 +85,13 @@ impl Contract {
         }
         self.frame(facts, view, outcome).or_else(|| self.shape(view)).or_else(|| {
             let case = match self.case(facts) {
-                Ok(case) => case?,
-                Err(NoCase) => {
+                Ok(Some(case)) => case,
+                Ok(None) => return self.kept_expiry(facts, outcome),
+                Err(NoCase::NoneApplies) => {
                     return Some("no case applies to the call; add one, or --!case else".to_owned());
+                }
+                Err(NoCase::Incomputable(Case { line, text, .. })) => {
+                    return Some(format!("line {line}, case {text}: its condition {INCOMPUTABLE}"));
                 }
             };
             self.kept_case(case, facts, view, outcome)
@@ -106,14 +110,14 @@ impl Contract {
     ) -> Option<String> {
         let told = |found: String| Some(format!("line {}, case {}: {found}", case.line, case.text));
         let Some(expected) = case.promise.expected(facts) else {
-            return told("its integers overflow in this call, or one is divided by zero".to_owned());
+            return told(format!("its reply {INCOMPUTABLE}"));
         };
         if !expected.is(view) {
             return told(format!("the reply should be {expected}, it is {}", Shown(view)));
         }
         for (key, declared) in self.keys.iter().enumerate() {
             let Some(expected) = expectation(case, key, declared, facts) else {
-                return told("its integers overflow in this call, or one is divided by zero".to_owned());
+                return told(format!("what becomes of {} {INCOMPUTABLE}", declared.name));
             };
             let after = outcome.held.get(key).and_then(Option::as_ref);
             if let Some(found) = expected.mismatch(&declared.name, after) {
@@ -121,6 +125,17 @@ impl Contract {
             }
         }
         None
+    }
+    /// Without cases: the expiry of each key that was written is as it is declared.
+    fn kept_expiry(&self, facts: &Facts<'_>, outcome: &Outcome) -> Option<String> {
+        self.keys.iter().enumerate().find_map(|(at, declared)| {
+            let key = facts.keys.get(at)?;
+            outcome.written.iter().find(|(db, written)| *db == facts.db && **written == **key)?;
+            let kept = ExpectedTtl::At(facts.held(at).and_then(|held| held.expire_at_ms));
+            let (ttl, rule) = declared.ttl.of_written(kept);
+            let expected = Expectation { value: None, ttl, rule };
+            expected.mismatch(&declared.name, outcome.held.get(at).and_then(Option::as_ref))
+        })
     }
     /// Keys that were written and may not be.
     fn frame(&self, facts: &Facts<'_>, view: ReplyRef<'_>, outcome: &Outcome) -> Option<String> {
@@ -162,10 +177,23 @@ impl Contract {
     }
 }
 
+/// Said of what has no value in a call.
+const INCOMPUTABLE: &str = "cannot be computed in this call: an integer overflows, or is divided by 0";
+
+/// An error that is not the script's word, and not in its power.
+fn is_from_outside(text: &[u8]) -> bool {
+    code_of(text) == b"OOM" || text.starts_with(&Failure::KILLED.to_bytes())
+}
+
 /// A key that the script used and was not given.
 fn undeclared(facts: &Facts<'_>, outcome: &Outcome) -> Option<String> {
-    let used = outcome.used.iter().find(|used| !facts.keys.contains(&used.as_slice()))?;
-    Some(format!("the script used {}, which is none of its keys", quote_word(used)))
+    let is_given = |(db, key): &&(Db, Vec<u8>)| *db == facts.db && facts.keys.contains(&key.as_slice());
+    if let Some((db, key)) = outcome.used.keys.iter().find(|used| !is_given(used)) {
+        let place = if *db == facts.db { String::new() } else { format!(" of database {db}") };
+        return Some(format!("the script used {}{place}, which is none of its keys", quote_word(key)));
+    }
+    let beyond = outcome.used.beyond.as_ref()?;
+    Some(format!("the script looked beyond its keys with {}", String::from_utf8_lossy(beyond)))
 }
 
 /// The first word of an error.
@@ -173,7 +201,7 @@ fn code_of(text: &[u8]) -> &[u8] {
     text.split(|&byte| byte == b' ').next().unwrap_or_default()
 }
 
-/// What a key should hold after a case; None where integers overflow.
+/// What a key should hold after a case; None where an integer overflows or is divided by 0.
 fn expectation(case: &Case, key: usize, declared: &Key, facts: &Facts<'_>) -> Option<Expectation> {
     let before = facts.held(key);
     let kept = ExpectedTtl::At(before.and_then(|held| held.expire_at_ms));
@@ -196,6 +224,10 @@ fn expectation(case: &Case, key: usize, declared: &Key, facts: &Facts<'_>) -> Op
             }
             Effect::Expire(at, value) if *at == key => {
                 let super::expr::Datum::Int(left) = value.eval(facts, None)? else { return None };
+                if left <= 0 {
+                    // Its time is over: it goes at once.
+                    return Some(Expectation { value: Some(None), ttl: ExpectedTtl::Any, rule: "" });
+                }
                 expires = Some(i64::try_from(left.checked_add(i128::from(facts.now_ms))?).ok()?);
             }
             _ => {}
@@ -204,14 +236,21 @@ fn expectation(case: &Case, key: usize, declared: &Key, facts: &Facts<'_>) -> Op
     if let Some(at) = expires {
         expected.ttl = ExpectedTtl::At(Some(at));
     } else if is_written {
-        (expected.ttl, expected.rule) = match declared.ttl {
+        (expected.ttl, expected.rule) = declared.ttl.of_written(expected.ttl);
+    }
+    Some(expected)
+}
+
+impl Ttl {
+    /// The expiry of a key that was written and had this one, and the declaration that tells it.
+    fn of_written(self, kept: ExpectedTtl) -> (ExpectedTtl, &'static str) {
+        match self {
             Ttl::Any => (ExpectedTtl::Any, ""),
             Ttl::Set => (ExpectedTtl::Some, " (ttl=set)"),
             Ttl::Dropped => (ExpectedTtl::At(None), " (ttl=dropped)"),
-            Ttl::Kept => (expected.ttl, " (ttl=kept)"),
-        };
+            Ttl::Kept => (kept, " (ttl=kept)"),
+        }
     }
-    Some(expected)
 }
 
 /// The value of a string key that holds this.
@@ -220,7 +259,7 @@ fn assigned(value: super::expr::Datum<'_>) -> Option<Value> {
     match value {
         Datum::Int(value) => Some(Value::String(Str::new(value.to_string().as_bytes()))),
         Datum::Text(text) => Some(Value::String(Str::new(&text))),
-        Datum::Bool(_) | Datum::Nil => None,
+        Datum::Bool(_) | Datum::Nil | Datum::Other => None,
     }
 }
 

@@ -4,10 +4,11 @@
 use super::{Client, Core};
 use crate::command::session::Replies;
 use crate::command::{Origin, TracedCall, keys};
-use crate::contract::{Contract, Facts, Outcome, Verdict};
+use crate::contract::{Contract, Facts, Outcome, Used, Verdict};
 use crate::error::Error;
 use crate::reply::Reply;
-use crate::store::SessionId;
+use crate::store::{Db, SessionId};
+use crate::util::num::parse_i64;
 
 /// A call of a script with a contract.
 pub(super) struct CheckedCall<'a> {
@@ -19,6 +20,12 @@ pub(super) struct CheckedCall<'a> {
 }
 
 impl CheckedCall<'_> {
+    fn judge(&self, facts: &Facts<'_>) -> Result<Verdict, Error> {
+        match self.contract.same_keys(self.keys) {
+            Some(told) => Err(Error::usage(told)),
+            None => Ok(self.contract.judge(facts)),
+        }
+    }
     /// The call as EVALSHA when the engine knows the script, else as EVAL.
     fn run(&self, core: &mut Core, id: SessionId, out: &mut Reply) {
         let count = self.keys.len().to_string();
@@ -38,9 +45,10 @@ impl Client {
         let mut core = self.shared.lock()?;
         core.enter(self.id)?;
         let db = core.state.sessions.get(self.id).db;
-        let verdict = call.contract.judge(&Facts::look(&core.state.store, db, call.keys, call.args));
+        let verdict = call.judge(&Facts::look(&core.state.store, db, call.keys, call.args));
         core.state.store.finish_unit();
-        Ok(verdict)
+        core.serve();
+        verdict
     }
     /// Runs a call that is held to its contract, and gives what it called.
     pub(super) fn submit_checked(
@@ -73,20 +81,24 @@ impl Core {
             ));
         }
         let facts = Facts::look(&self.state.store, session.db, call.keys, call.args);
-        let verdict = call.contract.judge(&facts);
-        if let Verdict::Refused(text) = &verdict {
-            self.state.stats.errors += 1;
-            out.error_text(text);
-            self.leave(id, out);
-            return Ok(());
-        }
-        let outcome = self.observed(id, call, &facts, out);
-        *calls = self.state.trace.take().unwrap_or_default();
-        let outcome = Outcome { used: self.keys_of(calls), ..outcome };
-        let breach = call.contract.breach(&facts, &verdict, out, &outcome);
+        let verdict = call.judge(&facts);
+        let breach = match &verdict {
+            Err(_) => None,
+            Ok(Verdict::Refused(text)) => {
+                self.state.stats.errors += 1;
+                out.error_text(text);
+                None
+            }
+            Ok(verdict) => {
+                let outcome = self.observed(id, call, &facts, out);
+                *calls = self.state.trace.take().unwrap_or_default();
+                let outcome = Outcome { used: self.used(facts.db, calls), ..outcome };
+                call.contract.breach(&facts, verdict, out, &outcome)
+            }
+        };
         self.leave(id, out);
         self.serve();
-        breach.map_or(Ok(()), |breach| Err(Error::breach(breach)))
+        verdict.and_then(|_| breach.map_or(Ok(()), |breach| Err(Error::breach(breach))))
     }
     /// Runs the call, and notes what it did.
     fn observed(
@@ -103,16 +115,28 @@ impl Core {
         let written = self.state.store.take_writes();
         let instructions = self.vm().count_each(false);
         let held = Facts::look(&self.state.store, facts.db, facts.keys, facts.args).held;
-        Outcome { held, written, used: Vec::new(), instructions }
+        Outcome { held, written, used: Used::default(), instructions }
     }
-    /// The keys that commands name.
-    fn keys_of(&self, calls: &[TracedCall]) -> Vec<Vec<u8>> {
-        let mut used = Vec::new();
-        for TracedCall { argv, .. } in calls {
+    /// What the commands of a script, which begins in this database, look at.
+    fn used(&self, mut db: Db, calls: &[TracedCall]) -> Used {
+        let mut used = Used::default();
+        for TracedCall { argv, reply, .. } in calls {
             let words: Vec<&[u8]> = argv.iter().map(Vec::as_slice).collect();
             let Ok(row) = self.state.table.lookup(&words) else { continue };
-            used.extend(keys::find(row.spec, &words).into_iter().filter_map(|key| argv.get(key.at).cloned()));
+            if looks_beyond(row.spec.name) {
+                used.beyond.get_or_insert_with(|| row.spec.name.to_ascii_uppercase().into_bytes());
+            }
+            let keys = keys::find(row.spec, &words);
+            used.keys.extend(keys.into_iter().filter_map(|key| Some((db, argv.get(key.at)?.clone()))));
+            if row.spec.name == "select" && !reply.is_error() {
+                db = words.get(1).and_then(|word| parse_i64(word)).map_or(db, |selected| selected as Db);
+            }
         }
         used
     }
+}
+
+/// Whether a command looks at whatever keys there are.
+fn looks_beyond(name: &str) -> bool {
+    matches!(name, "keys" | "scan" | "randomkey" | "dbsize")
 }
