@@ -128,7 +128,11 @@ impl Client {
         core.vm().count_each(true);
         let result = core.lossy_unit(self.id, argv, out);
         let instructions = core.vm().count_each(false);
-        result.map(|()| instructions)
+        result?;
+        if core.is_blocked(self.id) {
+            self.wait(core, out)?;
+        }
+        Ok(instructions)
     }
 }
 

@@ -490,7 +490,12 @@ pub(super) unsafe extern "C-unwind" fn hook(state: *mut lua_State, _: *mut ffi::
         let host = host_of(state);
         let pressed = std::mem::take(&mut (*host).pressed);
         let interval = (*host).interval();
-        if !(*host).meter.tick(interval) && !pressed && (*host).meter.stop().is_none() {
+        let ran = ffi::lua_gethookcount(state);
+        if !(*host).meter.tick(ran, interval) && !pressed && (*host).meter.stop().is_none() {
+            if ran > 1 {
+                // A coroutine that a function kept from a run in which not each instruction was counted.
+                adapt_hook(state, host);
+            }
             return;
         }
         let looked = catch_unwind(AssertUnwindSafe(|| {

@@ -120,6 +120,11 @@ impl FunctionVm {
         self.loaded.clear();
     }
 
+    /// As `Interpreter::count_each`.
+    pub(super) fn count_each(&mut self, on: bool) -> u64 {
+        self.interpreter.count_each(on)
+    }
+
     /// Lets the `n`-th request for memory of each run to come fail.
     #[cfg(test)]
     pub(super) fn refuse_nth(&mut self, n: Option<u64>) {

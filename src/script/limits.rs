@@ -261,12 +261,15 @@ impl Meter {
     pub(super) fn counts_each(&self) -> bool {
         self.counted.is_some()
     }
-    /// The hook was called after `instructions` of them. False when it is not yet time for a look at the budget.
+    /// The hook was called after so many instructions. False when it is not yet time for a look at the budget, which is
+    /// once in an interval.
     #[inline]
-    pub(super) fn tick(&mut self, interval: i32) -> bool {
+    pub(super) fn tick(&mut self, ran: i32, interval: i32) -> bool {
         let Some(counted) = &mut self.counted else { return true };
-        *counted += 1;
-        counted.is_multiple_of(u64::from(interval.unsigned_abs()))
+        let looks = |counted: u64| counted / u64::from(interval.unsigned_abs().max(1));
+        let before = *counted;
+        *counted += u64::from(ran.unsigned_abs());
+        looks(before) != looks(*counted)
     }
 
     /// A run begins: a full budget, no stop. Whether its instructions have to be counted.

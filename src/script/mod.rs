@@ -57,6 +57,8 @@ pub(crate) struct Vm {
     generation: u64,
     settings: Settings,
     control: Arc<Control>,
+    /// Each instruction is counted.
+    counts_each: bool,
 }
 
 /// A compiled script.
@@ -97,6 +99,7 @@ impl Vm {
             generation: 0,
             settings,
             control,
+            counts_each: false,
         }
     }
 
@@ -106,9 +109,11 @@ impl Vm {
         self.functions.clear();
     }
 
-    /// Counts each instruction of the runs to come, or none of them; gives how many were counted.
+    /// Counts each instruction of the runs to come, of functions too, or none of them; gives how many were counted.
     pub(crate) fn count_each(&mut self, on: bool) -> u64 {
-        self.interpreter.count_each(on)
+        self.counts_each = on;
+        let functions = self.libraries.as_mut().map_or(0, |libraries| libraries.count_each(on));
+        self.interpreter.count_each(on) + functions
     }
 
     /// Runs one call: an error reply of a script is on the tape, a refusal to run it is a failure.
@@ -178,8 +183,12 @@ impl Vm {
     }
 
     fn libraries(&mut self) -> &mut FunctionVm {
-        let Vm { libraries, settings, control, .. } = self;
-        libraries.get_or_insert_with(|| Box::new(FunctionVm::new(settings, control.clone())))
+        let Vm { libraries, settings, control, counts_each, .. } = self;
+        libraries.get_or_insert_with(|| {
+            let mut new = Box::new(FunctionVm::new(settings, control.clone()));
+            new.count_each(*counts_each);
+            new
+        })
     }
 
     /// What libraries keep from call to call is gone: they are loaded again when they are called.
