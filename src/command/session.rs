@@ -157,6 +157,10 @@ impl Sessions {
             slot.as_ref().filter(|session| !session.closed).map(|session| (id, session))
         })
     }
+    /// All sessions with their numbers, for changing; those of scripts and ended ones too.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (SessionId, &mut Session)> {
+        (0..).zip(&mut self.slots).filter_map(|(id, slot)| Some((id, slot.as_mut()?)))
+    }
     /// How many clients there are.
     pub fn len(&self) -> usize {
         self.iter().count()

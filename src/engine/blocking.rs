@@ -35,6 +35,8 @@ pub(super) struct Deliveries {
     pub(super) wakers: Vec<Waker>,
     /// Something was delivered that a thread may wait for.
     pub(super) is_fresh: bool,
+    /// No wait ends by itself at an earlier time; None when none does.
+    next_deadline_ms: Option<i64>,
 }
 
 impl Deliveries {
@@ -45,6 +47,24 @@ impl Deliveries {
     }
     pub(super) fn take(&mut self, id: SessionId) -> Option<Result<Reply, Error>> {
         self.replies.remove(&id)
+    }
+    /// A reply that nobody fetched is not that of a later call.
+    #[inline]
+    pub(super) fn drop_unread(&mut self, id: SessionId) {
+        if !self.replies.is_empty() {
+            self.replies.remove(&id);
+        }
+    }
+    /// Whether the time of somebody who waits is over.
+    #[inline]
+    pub(super) fn is_overdue(&self, now_ms: impl FnOnce() -> i64) -> bool {
+        self.next_deadline_ms.is_some_and(|deadline_ms| deadline_ms < now_ms())
+    }
+    /// Whoever waits has to look: no reply will come.
+    #[cold]
+    pub(super) fn wake_all(&mut self) {
+        self.wakers.extend(self.askers.drain().map(|(_, waker)| waker));
+        self.is_fresh = true;
     }
     /// Somebody wants to be told of the delivery.
     pub(super) fn ask(&mut self, id: SessionId, waker: &Waker) {
@@ -69,6 +89,8 @@ impl Core {
             let db = session.db;
             wait.keys.iter().for_each(|key| self.state.store.wait_for(id, db, key));
             self.state.blocked += 1;
+            let next = &mut self.deliveries.next_deadline_ms;
+            *next = next.iter().copied().chain(wait.deadline_ms).min();
         }
         self.state.sessions.get_mut(id).blocked = Some(wait);
     }
@@ -156,8 +178,27 @@ impl Core {
         self.deliver(id, Ok(reply));
     }
     fn deliver(&mut self, id: SessionId, reply: Result<Reply, Error>) {
-        let is_lost = self.loss == Some(Loss::Replies);
-        self.deliveries.deliver(id, if is_lost { Err(Error::connection_lost()) } else { reply });
+        let mut reply = if self.loss == Some(Loss::Replies) { Err(Error::connection_lost()) } else { reply };
+        if let Ok(reply) = &mut reply {
+            self.withhold(id, reply);
+        }
+        self.deliveries.deliver(id, reply);
+    }
+    /// A panic has cut a unit short: what it left open is closed, and the calls that waited have failed with it.
+    #[cold]
+    pub(super) fn close_broken_unit(&mut self) {
+        self.state.trace = None;
+        self.state.unblocked.clear();
+        self.state.blocked = 0;
+        self.state.store.forget_observers_of_calls();
+        let mut failed = Vec::new();
+        for (id, session) in self.state.sessions.iter_mut() {
+            session.running = None;
+            if session.blocked.take().is_some() | session.woken_by.take().is_some() {
+                failed.push(id);
+            }
+        }
+        failed.into_iter().for_each(|id| self.deliveries.deliver(id, Err(Error::poisoned())));
     }
     /// All of the state is another one: serves who can be served, ends what is over.
     pub(super) fn look_again(&mut self) {
@@ -165,19 +206,31 @@ impl Core {
         self.serve();
         self.end_overdue_waits();
     }
-    /// Ends the waiting of those whose time is over, the earliest first.
-    pub(super) fn end_overdue_waits(&mut self) {
-        if self.state.blocked == 0 {
-            return;
+    /// The clock may have moved without a word to this engine: ends what is over.
+    pub(super) fn keep_time(&mut self) {
+        if self.deliveries.is_overdue(|| self.clock.now_ms()) {
+            self.state.store.begin_unit(self.clock.now_us());
+            self.end_overdue_waits();
         }
+    }
+    /// Ends the waiting of those whose time is over, the earliest first.
+    #[inline]
+    pub(super) fn end_overdue_waits(&mut self) {
+        if self.deliveries.is_overdue(|| self.state.store.now_ms()) {
+            self.end_overdue();
+        }
+    }
+    #[cold]
+    fn end_overdue(&mut self) {
         let now_ms = self.state.store.now_ms();
-        let sessions = self.state.sessions.iter();
-        let overdue = sessions.filter_map(|(id, session)| {
-            let deadline_ms = session.blocked.as_ref()?.deadline_ms?;
-            (deadline_ms < now_ms).then_some((deadline_ms, session.client_id, id))
-        });
-        let mut overdue: Vec<_> = overdue.collect();
-        overdue.sort_unstable();
-        overdue.into_iter().for_each(|(_, _, id)| self.end_wait(id, Unblock::Timeout));
+        let mut waiting: Vec<_> = Vec::new();
+        for (id, session) in self.state.sessions.iter() {
+            let deadline_ms = session.blocked.as_ref().and_then(|wait| wait.deadline_ms);
+            waiting.extend(deadline_ms.map(|deadline_ms| (deadline_ms, session.client_id, id)));
+        }
+        waiting.sort_unstable();
+        let overdue = waiting.partition_point(|(deadline_ms, _, _)| *deadline_ms < now_ms);
+        self.deliveries.next_deadline_ms = waiting.get(overdue).map(|(deadline_ms, _, _)| *deadline_ms);
+        waiting[..overdue].iter().for_each(|(_, _, id)| self.end_wait(*id, Unblock::Timeout));
     }
 }

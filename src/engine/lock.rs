@@ -7,6 +7,7 @@ use crate::script::Control;
 use crate::store::SessionId;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::ops::{Deref, DerefMut};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::Waker;
@@ -91,7 +92,12 @@ impl Shared {
     fn wake(&self) {
         self.has_wakers.store(false, Ordering::Relaxed);
         let wakers = std::mem::take(&mut *self.wakers.lock());
-        wakers.into_iter().for_each(Waker::wake);
+        if std::thread::panicking() {
+            // A second panic would end the process.
+            let _ = catch_unwind(AssertUnwindSafe(|| wakers.into_iter().for_each(Waker::wake)));
+        } else {
+            wakers.into_iter().for_each(Waker::wake);
+        }
     }
     /// Queues a session for closing; never waits for the engine, so that a client may be dropped anywhere.
     pub(crate) fn close_later(&self, id: SessionId) {
@@ -137,14 +143,19 @@ impl Guard<'_> {
     #[cold]
     pub(super) fn wait_for_delivery(&mut self, id: SessionId) -> Result<(), Error> {
         self.hand_over();
+        let shared = self.shared;
         let limit = if self.core.clock.is_manual() { None } else { self.core.wait_left(id) };
-        self.shared.owner.store(0, Ordering::Relaxed);
-        match limit {
-            Some(limit) => drop(self.shared.delivered.wait_for(&mut self.core, limit)),
-            None => self.shared.delivered.wait(&mut self.core),
+        shared.owner.store(0, Ordering::Relaxed);
+        if shared.has_wakers.load(Ordering::Relaxed) {
+            // Nobody else may come to wake them. Meanwhile a reply may come: the caller looks again.
+            MutexGuard::unlocked(&mut self.core, || shared.wake());
+        } else if let Some(limit) = limit {
+            shared.delivered.wait_for(&mut self.core, limit);
+        } else {
+            shared.delivered.wait(&mut self.core);
         }
-        self.shared.owner.store(thread_number(), Ordering::Relaxed);
-        if self.shared.poisoned.load(Ordering::Relaxed) {
+        shared.owner.store(thread_number(), Ordering::Relaxed);
+        if shared.poisoned.load(Ordering::Relaxed) {
             return Err(Error::poisoned());
         }
         if limit.is_some() {
@@ -187,6 +198,8 @@ impl Drop for Guard<'_> {
         }
         if !self.was_panicking && std::thread::panicking() {
             self.shared.poisoned.store(true, Ordering::Relaxed);
+            self.core.deliveries.wake_all();
+            self.hand_over();
         }
         self.shared.owner.store(0, Ordering::Relaxed);
     }

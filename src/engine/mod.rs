@@ -171,7 +171,9 @@ impl Core {
         if self.is_blocked(id) {
             return Err(Error::usage("the session waits for the reply of an earlier call"));
         }
+        self.deliveries.drop_unread(id);
         self.state.store.begin_unit(self.clock.now_us());
+        self.end_overdue_waits();
         if !self.clock.is_manual() {
             self.state.store.expire_due(EXPIRE_PER_UNIT);
             self.state.store.finish_unit();
@@ -181,15 +183,20 @@ impl Core {
     /// Ends it, with its reply.
     #[inline(always)]
     fn leave(&mut self, id: SessionId, out: &mut Reply) {
-        let session = self.state.sessions.get_mut(id);
-        if session.replies != Replies::On {
-            let (replies, sent) = session.replies.after_command();
-            session.replies = replies;
-            if !sent {
-                out.clear();
-            }
+        let session = self.state.sessions.get(id);
+        if session.replies != Replies::On && session.blocked.is_none() {
+            self.withhold(id, out);
         }
         self.state.store.finish_unit();
+    }
+    /// Withholds the reply of a command from a session that does not want it.
+    fn withhold(&mut self, id: SessionId, out: &mut Reply) {
+        let session = self.state.sessions.get_mut(id);
+        let (replies, sent) = session.replies.after_command();
+        session.replies = replies;
+        if !sent {
+            out.clear();
+        }
     }
     /// Runs one command and does what its flow asks for.
     fn run(&mut self, id: SessionId, origin: Origin, argv: Argv<'_>, out: &mut Reply) {

@@ -7,6 +7,7 @@ use super::{Client, Core};
 use crate::error::Error;
 use crate::reply::Reply;
 use crate::store::SessionId;
+use crate::util::clock::Clock;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
@@ -14,7 +15,8 @@ use std::time::Duration;
 
 /// A call that was begun with [`Client::start`]: its reply is there now, or once another client or the clock brings it.
 ///
-/// A future too, for any executor. Dropping it ends the waiting; a reply that was there already is lost with it.
+/// A future too, for any executor. Dropping it ends the waiting; a reply that was there already is lost with it. On the
+/// system's clock nothing wakes it when its time is over: whoever awaits a call with a timeout polls it again then.
 #[derive(Debug)]
 #[must_use = "dropping it ends the waiting"]
 pub struct Pending<'c> {
@@ -79,6 +81,7 @@ impl Client {
     /// The session has ended, the reply was lost, a call from inside the engine, a poisoned engine; no call waits.
     pub fn finish_call(&mut self, waker: Option<&Waker>, out: &mut Reply) -> Result<bool, Error> {
         let mut core = self.shared.lock()?;
+        core.keep_time();
         if let Some(reply) = core.deliveries.take(self.id) {
             *out = reply?;
             return Ok(true);
@@ -92,9 +95,9 @@ impl Client {
     /// Gives up the call that waits, if one does.
     ///
     /// # Errors
-    /// A call from inside the engine, a poisoned engine.
+    /// A call from inside the engine.
     pub fn cancel_call(&mut self) -> Result<(), Error> {
-        self.shared.lock()?.forget_wait(self.id);
+        self.shared.lock_anyway()?.forget_wait(self.id);
         Ok(())
     }
     /// The call has to wait: does what the engine was told to do then.
@@ -127,12 +130,14 @@ impl Core {
     fn advance_to_deadline(&mut self, id: SessionId) -> bool {
         let wait = self.state.sessions.get(id).blocked.as_ref();
         let Some(deadline_ms) = wait.and_then(|wait| wait.deadline_ms) else { return false };
-        if !self.clock.is_manual() {
+        if !self.clock.is_manual() || deadline_ms >= Clock::LAST_MS {
             return false;
         }
+        let before_us = self.clock.now_us();
         self.clock.catch_up(deadline_ms.saturating_add(1));
         self.settle();
-        true
+        // One that is off may not get there at once, or never.
+        !self.is_blocked(id) || self.clock.now_us() > before_us
     }
     /// How long a thread has to wait for the end of a session's waiting when nobody serves it.
     pub(super) fn wait_left(&self, id: SessionId) -> Option<Duration> {
@@ -155,10 +160,12 @@ impl Pending<'_> {
     /// # Errors
     /// A call from inside the engine, a poisoned engine.
     pub fn is_ready(&mut self) -> Result<bool, Error> {
-        if matches!(self.state, State::Waiting)
-            && let Some(reply) = self.client.shared.lock()?.deliveries.take(self.client.id)
-        {
-            self.state = State::Ready(reply);
+        if matches!(self.state, State::Waiting) {
+            let mut core = self.client.shared.lock()?;
+            core.keep_time();
+            if let Some(reply) = core.deliveries.take(self.client.id) {
+                self.state = State::Ready(reply);
+            }
         }
         Ok(matches!(self.state, State::Ready(_)))
     }

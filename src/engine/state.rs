@@ -83,7 +83,8 @@ impl Engine {
     }
     /// Goes back to a snapshot, of this engine or another one: databases, scripts, settings, counters, generators,
     /// and the time of a manual clock (for all that share it). Sessions stay open; to those that watch a key it has
-    /// changed. Readers of the journal are not told. An engine that a panic poisoned works again.
+    /// changed, and those that wait go on waiting. Readers of the journal are not told. An engine that a panic poisoned
+    /// works again; the calls that waited in it have failed.
     ///
     /// # Errors
     /// When the snapshot has another number of databases, or this thread is inside the engine.
@@ -93,12 +94,13 @@ impl Engine {
         if core.state.store.databases() != state.store.databases() {
             return Err(Error::usage("the snapshot has another number of databases than the engine"));
         }
+        if self.shared.heal() {
+            core.vm = None;
+            core.close_broken_unit();
+        }
         core.state.adopt(state);
         core.clock.set_as(clock);
         core.look_again();
-        if self.shared.heal() {
-            core.vm = None;
-        }
         if let Some(vm) = &mut core.vm {
             vm.forget_libraries();
         }

@@ -490,6 +490,12 @@ impl Store {
         self.keyspace(db).find_live(key, self.now_ms).map(|entry| entry.value.type_name())
     }
 
+    /// Forgets who waits and what is recorded, as calls that were cut short leave them; watches stay.
+    pub(crate) fn forget_observers_of_calls(&mut self) {
+        self.observers.waiters = Default::default();
+        self.observers.take_record();
+    }
+
     // ---- records
 
     /// Records each key that is written from now on.

@@ -23,6 +23,9 @@ impl Clock {
     /// The start time of an engine that was not told another: 2024-01-01 00:00:00 UTC, in milliseconds.
     pub const DEFAULT_START_MS: i64 = 1_704_067_200_000;
 
+    /// The last millisecond that a clock can show.
+    pub(crate) const LAST_MS: i64 = i64::MAX / 1000;
+
     /// The machine's wall clock.
     pub fn system() -> Self {
         Clock { source: Source::System, offset_us: 0, rate_ppm: 0 }

@@ -134,6 +134,13 @@ impl Server {
         self.incremental_file().and_then(|path| fs::read(path).ok()).unwrap_or_default()
     }
 
+    /// Waits until the server has answered all that it was sent: of the replies of one round of its loop, that to this
+    /// connection may be the first.
+    pub(crate) fn settle(&mut self) {
+        self.control(&["PING"]);
+        self.control(&["PING"]);
+    }
+
     /// Removes what has expired now rather than when the server's timer gets to it (SCAN deletes what it meets).
     fn sweep(&mut self) {
         let Wire::Bulk(keyspace) = self.control(&["INFO", "keyspace"]) else { return };
@@ -171,6 +178,10 @@ impl Target for Server {
 
     fn receive(&mut self, connection: &str) -> Wire {
         self.connection(connection).receive()
+    }
+
+    fn poll(&mut self, connection: &str) -> Wire {
+        self.connection(connection).poll()
     }
 
     fn advance(&mut self, ms: i64) {
@@ -229,6 +240,17 @@ impl Connection {
         Wire::write_command(argv, &mut request);
         self.patient = !may_wait(argv);
         self.reader.get_mut().write_all(&request).expect("the reference server reads commands");
+    }
+
+    /// A reply that is in the socket already, without waiting for one.
+    fn poll(&mut self) -> Wire {
+        self.reader.get_ref().set_nonblocking(true).expect("a socket need not block");
+        let there = self.reader.fill_buf().map(|bytes| !bytes.is_empty());
+        self.reader.get_ref().set_nonblocking(false).expect("a socket may block");
+        match there {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Wire::Timeout,
+            _ => self.receive(),
+        }
     }
 
     fn receive(&mut self) -> Wire {

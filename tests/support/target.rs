@@ -22,6 +22,11 @@ pub(crate) trait Target {
     /// The next reply or push of a connection; `Wire::Timeout` when there is none.
     fn receive(&mut self, connection: &str) -> Wire;
 
+    /// The next reply that is there already; `Wire::Timeout` when there is none.
+    fn poll(&mut self, connection: &str) -> Wire {
+        self.receive(connection)
+    }
+
     /// Lets time pass.
     fn advance(&mut self, ms: i64);
 
