@@ -3,11 +3,14 @@
 mod allocations;
 mod api;
 mod blocking;
+mod blocking_diff;
+mod blocking_edges;
 mod boundaries;
 #[cfg(feature = "capi")]
 mod capi;
 #[cfg(feature = "cli")]
 mod cli;
+mod contract_edges;
 mod contracts;
 mod corpus;
 mod dependencies;

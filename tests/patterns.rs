@@ -1,6 +1,8 @@
 //! The patterns: the same scenarios on an engine and on the reference server, blocking and not; random histories
 //! against naive models; what a step sends, by hand.
 
+#[path = "patterns/faults.rs"]
+mod faults;
 #[path = "patterns/models.rs"]
 mod models;
 #[path = "patterns/scenarios.rs"]
@@ -173,4 +175,16 @@ fn futures_can_move_between_threads() {
 fn futures_on_connections(mut connection: moonkeep::patterns::Redis<redis::aio::MultiplexedConnection>) {
     fn assert_send<T: Send>(_: &T) {}
     assert_send(&Stock::new("s").left().run_async(&mut connection));
+}
+
+#[test]
+fn one_key_does_not_serve_for_two_things() {
+    let lease = Lease::new("lock", Duration::from_secs(5)).unwrap();
+    assert_eq!(lease.fenced("lock"), Err(FenceError::SameKey));
+    assert_eq!(FencedValue::new("", ""), Err(FenceError::SameKey));
+    assert_eq!(
+        FencedValue::new("v", "v").unwrap_err().to_string(),
+        "both keys are the same: each holds something of its own"
+    );
+    assert!(FencedValue::new("", "{}").is_err(), "other slots");
 }

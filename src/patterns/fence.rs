@@ -19,6 +19,9 @@ pub enum FenceError {
     /// A cluster keeps the two keys on different nodes, and no script can reach both.
     #[error("the keys are in different hash slots: give both the same {{tag}}")]
     DifferentSlots,
+    /// One key cannot hold both things.
+    #[error("both keys are the same: each holds something of its own")]
+    SameKey,
 }
 
 impl From<FenceError> for crate::Error {
@@ -27,8 +30,15 @@ impl From<FenceError> for crate::Error {
     }
 }
 
-fn same_slot(one: &[u8], other: &[u8]) -> Result<(), FenceError> {
-    if key_slot(one) == key_slot(other) { Ok(()) } else { Err(FenceError::DifferentSlots) }
+/// Whether a script can be given both keys.
+fn go_together(one: &[u8], other: &[u8]) -> Result<(), FenceError> {
+    if one == other {
+        Err(FenceError::SameKey)
+    } else if key_slot(one) != key_slot(other) {
+        Err(FenceError::DifferentSlots)
+    } else {
+        Ok(())
+    }
 }
 
 /// A lease whose holders are numbered: [`Lease::fenced`].
@@ -68,10 +78,10 @@ impl Lease {
     /// numbers from what does not lose writes.
     ///
     /// # Errors
-    /// A counter in another hash slot.
+    /// A counter in another hash slot; one under the lease's own key.
     pub fn fenced(&self, counter: impl Into<Vec<u8>>) -> Result<FencedLease, FenceError> {
         let counter = counter.into();
-        same_slot(&self.key, &counter)?;
+        go_together(&self.key, &counter)?;
         Ok(FencedLease { lease: self.clone(), counter })
     }
 }
@@ -166,10 +176,10 @@ impl FencedValue {
     /// The value under a key; the greatest number that wrote it stands under another one in the same hash slot.
     ///
     /// # Errors
-    /// Keys in different hash slots.
+    /// Keys in different hash slots, or twice the same.
     pub fn new(key: impl Into<Vec<u8>>, seen: impl Into<Vec<u8>>) -> Result<Self, FenceError> {
         let (key, seen) = (key.into(), seen.into());
-        same_slot(&key, &seen)?;
+        go_together(&key, &seen)?;
         Ok(FencedValue { key, seen })
     }
     /// Writes the value, unless this number or a greater one has written before: each number writes once.

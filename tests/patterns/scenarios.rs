@@ -1,5 +1,6 @@
 //! Scenarios with their exact outcomes, generic over the world they run in.
 
+use super::faults;
 use super::models;
 use super::worlds::{Fate, Lost, World};
 use moonkeep::patterns::{
@@ -30,6 +31,10 @@ pub(crate) fn all<W: World>() -> Vec<Scenario<W>> {
         ("a numbered write is sent again", fenced_write_again),
         ("other errors keep their text", other_errors),
         ("the scripts refuse what the types never send", scripts_refuse),
+        ("every loss and every forgotten script", faults::every_loss),
+        ("keys of any bytes", faults::keys_of_any_bytes),
+        ("keys of other types", faults::keys_of_other_types),
+        ("a counter at its end", faults::counter_at_its_end),
         ("random histories of a lease", models::lease),
         ("random histories of a stock", models::stock),
         ("random histories of a numbered lease", models::fenced),
