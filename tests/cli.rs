@@ -283,6 +283,32 @@ fn a_script_is_held_to_its_contract() {
 }
 
 #[test]
+fn a_script_must_refuse_what_its_contract_refuses() {
+    let source = include_str!("../lua/decrease_stock.lua");
+    let refused = "(error) Quantity must be a positive bounded integer\n";
+    let told = |old: &str, new: &str, quantity: &str| {
+        assert!(source.contains(old), "{old}");
+        let script = ScriptFile::new("lax.lua", source.replacen(old, new, 1));
+        let (out, err, status) =
+            moonkeep(&["eval", "--checked", "--do", "SET stock 3", script.path(), "stock", ",", quantity]);
+        assert_eq!((out.as_str(), status), (refused, 1));
+        let before = "moonkeep: decrease_stock broke its contract: the call is to be refused with \
+            Quantity must be a positive bounded integer, the script by itself ";
+        err.strip_prefix(before).unwrap_or_else(|| panic!("{err}")).trim_end().to_owned()
+    };
+    assert_eq!(told("^[1-9]%d*$", "^%d+$", "02"), "replies [1,1]");
+    assert_eq!(
+        told("(\"Quantity must", "(\"The quantity must", "0"),
+        "replies (error) The quantity must be a positive bounded integer"
+    );
+    let first = "local quantity = canonical";
+    assert_eq!(
+        told(first, &format!("redis.call('INCR', KEYS[1])\n{first}"), "0"),
+        "writes before it refuses"
+    );
+}
+
+#[test]
 fn a_contract_stands_in_the_script_or_beside_it() {
     let plain = ScriptFile::new("plain.lua", "return redis.call('GET', KEYS[1])");
     let none = "has no contract to hold it to: no --! lines in its header";

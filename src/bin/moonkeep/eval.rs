@@ -28,7 +28,8 @@ Options stand before SCRIPT and the keys. What sets the keyspace up is done in t
 What runs, and what is shown of it:
   -e, --script TEXT   the script itself, in place of SCRIPT
   --resp3             call as a client that speaks RESP3
-  --checked           hold the script to its contract, in its header or in NAME.contract beside NAME.lua
+  --checked           hold the script to its contract, in its header or in NAME.contract beside NAME.lua; a call
+                      that the contract refuses is answered by it, and the script must answer the same on a fork
   --trace             show each redis.call and redis.pcall with its reply and the real time it took on this machine,
                       once and cold (the engine's own time stands still while a script runs), and how many
                       instructions of Lua ran, which are the same each time

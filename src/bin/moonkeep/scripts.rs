@@ -1,6 +1,7 @@
 //! Scripts as the command line names them: their text, the words behind them, the contract they are held to, and one run.
 
 use crate::Refusal;
+use crate::json::Json;
 use crate::trace::{self, Trace};
 use moonkeep::util::clock::Stopwatch;
 use moonkeep::{Client, Contract, Engine, Reply, Script, Verdict};
@@ -161,16 +162,46 @@ pub(crate) fn run_checked(
 ) -> Result<Run, moonkeep::Error> {
     let script = Script::new(text).with_contract(contract);
     let call = script.call().keys(&words.keys).args(&words.args);
+    let refusal = match call.verdict(client)? {
+        Some(Verdict::Refused(text)) => Some(text),
+        _ => None,
+    };
     let trace = match traced {
-        true if matches!(call.verdict(client)?, Some(Verdict::Refused(_))) => Some(Trace::default()),
+        true if refusal.is_some() => Some(Trace::default()),
         // On a fork and without the contract, whose checks count each instruction.
         true => run(engine, &mut trace::forked(engine, client)?, &words.eval(text), true)?.trace,
         false => None,
     };
     let mut reply = Reply::new();
-    let breach = match call.run_into(client, &mut reply) {
-        Err(error) if error.is_breach() => Some(error.to_string()),
-        result => result.map(|()| None)?,
+    let breach = match (call.run_into(client, &mut reply), refusal) {
+        (Err(error), _) if error.is_breach() => Some(error.to_string()),
+        (Err(error), _) => return Err(error),
+        (Ok(()), None) => None,
+        (Ok(()), Some(refusal)) => own_answer(engine, client, &words.eval(text), &refusal)?.map(|own| {
+            let (name, refusal) = (script.contract().map_or("", Contract::name), String::from_utf8_lossy(&refusal));
+            format!("{name} broke its contract: the call is to be refused with {refusal}, the script by itself {own}")
+        }),
     };
     Ok(Run { reply, trace, breach })
+}
+
+/// What the script does otherwise than its contract with a call that this refuses: Lua does not run for that, so the
+/// script is asked on a fork.
+fn own_answer(
+    engine: &Engine,
+    client: &Client,
+    argv: &[Vec<u8>],
+    refusal: &[u8],
+) -> Result<Option<String>, moonkeep::Error> {
+    let engine = engine.fork()?;
+    let before = engine.state_hash()?;
+    let mut reply = Reply::new();
+    trace::in_database_of(client, &engine)?.call_into(argv, &mut reply)?;
+    Ok(match reply.error_message() {
+        Some(text) if text == refusal => {
+            (engine.state_hash()? != before).then(|| "writes before it refuses".to_owned())
+        }
+        Some(text) => Some(format!("replies (error) {}", String::from_utf8_lossy(text))),
+        None => Some(format!("replies {}", Json::reply(reply.view()))),
+    })
 }

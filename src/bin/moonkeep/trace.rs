@@ -18,7 +18,12 @@ pub(crate) struct Trace {
 
 /// A client in the same database of a fork, to try there what a call comes to.
 pub(crate) fn forked(engine: &Engine, client: &Client) -> Result<Client, Error> {
-    let mut forked = engine.fork()?.try_client()?;
+    in_database_of(client, &engine.fork()?)
+}
+
+/// A client of this engine in the database of another one.
+pub(crate) fn in_database_of(client: &Client, engine: &Engine) -> Result<Client, Error> {
+    let mut forked = engine.try_client()?;
     forked.call(["SELECT", &client.database()?.to_string()])?;
     Ok(forked)
 }
