@@ -12,6 +12,9 @@ mod sides;
 mod texts;
 
 use crate::diff::rng::Rng;
+use crate::support::moonkeep::Moonkeep;
+use crate::support::server::server_or_skip;
+use crate::support::target::{MAIN, Target, argv};
 use program::Program;
 use reach::Reach;
 use sides::{Crash, Sides, difference};
@@ -46,6 +49,24 @@ fn random_lua_programs_agree_with_the_server() {
     let least = number("MOONKEEP_LUA_TEXTS_MIN", 0);
     let rare = run.reach.texts_rarer_than(least);
     assert!(rare.is_empty(), "texts met less than {least} times:\n{}", rare.join("\n"));
+}
+
+/// Without a seed: the generator's first values, and how it runs on from one script to the next.
+#[test]
+fn chance_runs_on_from_script_to_script_as_on_the_server() {
+    let Some(mut server) = server_or_skip("chance_runs_on_from_script_to_script_as_on_the_server") else {
+        return;
+    };
+    let mut moonkeep = Moonkeep::default();
+    for round in 0..200 {
+        let draws = "math.random(), math.random(10), math.random(-5, 5), math.random(1, 2^30)";
+        let script = format!(
+            "local r = {{{draws}}} for i = 1, {round} % 7 do r[1] = math.random() end \
+            return {{string.format('%.17g', r[1]), r[2], r[3], r[4]}}"
+        );
+        let call = argv(&["EVAL", &script, "0"]);
+        assert_eq!(moonkeep.call(MAIN, &call), server.call(MAIN, &call), "script {round}");
+    }
 }
 
 struct Run {

@@ -15,6 +15,10 @@ elseif t=='list' then v=c('LRANGE',k,0,-1) elseif t=='set' then v=c('SMEMBERS',k
 v=c('ZRANGE',k,0,-1,'WITHSCORES') elseif t=='hash' then v=c('HGETALL',k) else v=c('XRANGE',k,'-','+') end \
 out[#out+1]={db,k,t,c('OBJECT','ENCODING',k),c('PEXPIRETIME',k),v} end end return out";
 
+/// What stands before a program that becomes a function.
+const LIBRARY: &[u8] =
+    b"#!lua name=lib\nredis.register_function{function_name='f',callback=function(KEYS,ARGV,...) ";
+
 /// How a program goes out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
@@ -25,6 +29,8 @@ pub(crate) enum Form {
     /// Loaded, asked for, called by its name twice.
     Known,
     Exec,
+    /// As the only function of a library.
+    Function,
 }
 
 #[derive(Clone, Debug)]
@@ -55,6 +61,7 @@ impl Program {
             Form::Load => "SCRIPT LOAD",
             Form::Known => "EVALSHA",
             Form::Exec => "EVAL in EXEC",
+            Form::Function => "FCALL",
         });
         program
     }
@@ -90,6 +97,11 @@ impl Program {
                 let exists = vec![b"SCRIPT".to_vec(), b"EXISTS".to_vec(), sha.clone(), b"no".to_vec()];
                 let evalsha = words(&[b"EVALSHA", &sha]);
                 vec![exists.clone(), evalsha.clone(), load, exists, evalsha, words(&[b"EVALSHA_RO", &sha])]
+            }
+            Form::Function => {
+                let library = [LIBRARY, &text, b"\nend}"].concat();
+                let load = [&b"FUNCTION"[..], b"LOAD", b"REPLACE", &library].map(<[u8]>::to_vec);
+                vec![load.into(), words(&[b"FCALL", b"f"]), words(&[b"FCALL_RO", b"f"])]
             }
             Form::Exec => {
                 vec![vec![b"MULTI".to_vec()], words(&[b"EVAL", &text]), vec![b"EXEC".to_vec()]]
@@ -135,8 +147,9 @@ fn form(maker: &mut Maker<'_>) -> Form {
     match maker.rng.below(100) {
         0..=84 => Form::Eval,
         85..=91 => Form::ReadOnly,
-        92..=96 => Form::Known,
-        _ => Form::Exec,
+        92..=94 => Form::Known,
+        95 | 96 => Form::Exec,
+        _ => Form::Function,
     }
 }
 
@@ -150,7 +163,8 @@ fn checks(maker: &mut Maker<'_>) -> Program {
         lines.push(line);
     }
     let setresp = if maker.rng.percent(10) { "redis.setresp(3) " } else { "" };
-    let (shebang, form) = (shebang(maker), form(maker));
+    let form = form(maker);
+    let shebang = if form == Form::Function { "" } else { shebang(maker) };
     let all: Vec<&str> = lines.iter().map(String::as_str).chain([declarations.as_str()]).collect();
     let head = format!("{shebang}{PREAMBLE} {setresp}{}\n{declarations}\n", seed(maker, &all));
     Program { form, head, lines, tail: "return O".into(), tags: Vec::new() }
@@ -169,7 +183,8 @@ fn raw(maker: &mut Maker<'_>) -> Program {
         _ => maker.fill("return {A}", 3),
     };
     let setresp = if maker.rng.percent(20) { "redis.setresp(3) " } else { "" };
-    let (shebang, form) = (shebang(maker), form(maker));
+    let form = form(maker);
+    let shebang = if form == Form::Function { "" } else { shebang(maker) };
     let all: Vec<&str> = lines.iter().map(String::as_str).chain([declarations.as_str(), &result]).collect();
     let head = format!("{shebang}{PREAMBLE} {setresp}{}\n{declarations}\n", seed(maker, &all));
     maker.tag("reply");

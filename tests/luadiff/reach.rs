@@ -67,9 +67,7 @@ pub(crate) const TEXTS: &[&str] = &[
     "assertion failed!",
     "cannot resume dead coroutine",
     "attempt to yield across metamethod/C-call boundary",
-    "attempt to yield from outside a coroutine",
     "cannot change a protected metatable",
-    "'' must return a string to ''",
     "invalid key to ''",
     "'' is obsolete",
     "unable to dump given function",
@@ -101,7 +99,7 @@ pub(crate) const TEXTS: &[&str] = &[
     "invalid long string delimiter near",
     "escape sequence too large near",
     "syntax error near",
-    "ambiguous syntax (function call x new line) near",
+    "ambiguous syntax (function call x new statement",
     "cannot use '' outside a vararg function near",
     "no loop to break near",
     "function arguments expected near",
@@ -136,7 +134,7 @@ pub(crate) const TEXTS: &[&str] = &[
     "NOSCRIPT No matching script.",
     "Cannot serialise",
     "Expected value but found",
-    "Excessively sparse array",
+    "excessively sparse array",
 ];
 
 impl Reach {
@@ -153,7 +151,8 @@ impl Reach {
         match reply {
             Wire::Error(text) => self.note_error(text),
             Wire::Bulk(text) => {
-                if let Some(text) = text.strip_prefix(b"false;\"") {
+                let starts = [&b"false;\""[..], b"true;nil;\"", b"true;false;\""];
+                if let Some(text) = starts.iter().find_map(|start| text.strip_prefix(*start)) {
                     self.note_error(text.strip_suffix(b"\"").unwrap_or(text));
                 }
             }

@@ -317,7 +317,7 @@ impl Maker<'_> {
     pub(crate) fn format_call(&mut self, depth: usize) -> String {
         let (mut format, mut arguments) = (String::from("'"), String::new());
         for _ in 0..=self.rng.below(3) {
-            if self.rng.percent(4) {
+            if self.rng.percent(8) {
                 format.push_str(self.word(BROKEN_DIRECTIVES));
                 continue;
             }
