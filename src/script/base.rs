@@ -342,10 +342,20 @@ fn unpack(call: Call<'_>) -> Returned {
     Ok(count as i32)
 }
 
+const COLLECTOR_OPTIONS: [&[u8]; 7] =
+    [b"stop", b"restart", b"collect", b"count", b"step", b"setpause", b"setstepmul"];
+
 /// `collectgarbage`: what it tells is true, what it sets has no effect and is forgotten after the run.
 fn collectgarbage(call: Call<'_>) -> Returned {
     let stack = call.stack;
     let option = if stack.is_none_or_nil(1) { &b"collect"[..] } else { before_nul(stack.check_text(1)) };
+    if !COLLECTOR_OPTIONS.contains(&option) {
+        stack.push_bytes(b"invalid option '");
+        stack.push_bytes(option);
+        stack.push_bytes(b"'");
+        stack.concat(3);
+        stack.bad_argument_on_top(1);
+    }
     let argument = if stack.is_none_or_nil(2) { 0 } else { stack.check_int(2) };
     let used = call.memory();
     match option {
@@ -355,16 +365,9 @@ fn collectgarbage(call: Call<'_>) -> Returned {
             stack.push_number(0.0);
         }
         b"step" => stack.push_bool(collect_step(call, argument)?),
-        b"stop" | b"restart" => stack.push_number(0.0),
         b"setpause" => stack.push_number(exchange_setting(call, 0, argument)),
         b"setstepmul" => stack.push_number(exchange_setting(call, 1, argument)),
-        _ => {
-            stack.push_bytes(b"invalid option '");
-            stack.push_bytes(option);
-            stack.push_bytes(b"'");
-            stack.concat(3);
-            stack.bad_argument_on_top(1);
-        }
+        _ => stack.push_number(0.0),
     }
     Ok(1)
 }

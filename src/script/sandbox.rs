@@ -89,9 +89,8 @@ pub(super) fn build(call: Call<'_>, purpose: Purpose, functions: &HostFunctions)
     host::install(stack, functions);
     if purpose == Purpose::Function {
         library::adapt_globals(stack);
-    } else {
-        arrange_globals(stack);
     }
+    arrange_globals(stack, purpose);
     show_string_metatable(stack);
     make_quick(stack);
     for name in LIBRARIES {
@@ -107,9 +106,10 @@ pub(super) fn build(call: Call<'_>, purpose: Purpose, functions: &HostFunctions)
     seal_globals(stack);
 }
 
-/// Gives the table of globals the server's layout. KEYS and ARGV get their places.
-fn arrange_globals(stack: Stack<'_>) {
-    for name in [&b"debug"[..], b"KEYS", b"ARGV"] {
+/// Gives the table of globals the server's layout. KEYS and ARGV get their places, where there are such.
+fn arrange_globals(stack: Stack<'_>, purpose: Purpose) {
+    let empty: &[&[u8]] = if purpose == Purpose::Function { &[b"debug"] } else { &[b"debug", b"KEYS", b"ARGV"] };
+    for name in empty {
         stack.push_bool(false);
         stack.raw_set_field(GLOBALS, name);
     }

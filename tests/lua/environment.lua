@@ -42,6 +42,7 @@ collectgarbage("step\0x") ~= nil
 collectgarbage("collect", "x")
 collectgarbage("count", {})
 collectgarbage("isrunning")
+collectgarbage("nosuch", {})
 collectgarbage("generational")
 collectgarbage(5)
 collectgarbage({})
