@@ -37,18 +37,28 @@ pub(super) struct Interpreter {
     fields: [c_int; convert::FIELDS.len()],
 }
 
-/// KEYS or ARGV: a table that is used again as long as scripts leave nothing in it.
+/// KEYS or ARGV: tables that are used again as long as scripts leave nothing in them.
 #[derive(Clone, Copy)]
 struct List {
     name: &'static [u8],
+    kept: [Kept; KEPT_SIZES],
+    /// The global is this table, not one made for a single run.
+    bound: Option<usize>,
+}
+
+/// A table for as many items as it has places, or fewer: the server's grow by powers of two, which `next` and `#` show.
+#[derive(Clone, Copy, Default)]
+struct Kept {
     table: c_int,
     filled: usize,
-    /// The global is this table, not one made for a single run.
-    bound: bool,
+    /// No script has left anything in it.
+    usable: bool,
 }
 
 /// Lists up to this length use their table again.
 const KEPT_ITEMS: usize = 4;
+/// How many sizes of tables that makes: none, one, two and four places.
+const KEPT_SIZES: usize = 4;
 /// Lists with more bytes than this are not kept, so that they do not hold memory.
 const KEPT_BYTES: usize = 16 * 1024;
 
@@ -96,9 +106,9 @@ impl Interpreter {
             stack.raw_get_field(REGISTRY, name);
             *slot = stack.keep();
         }
-        for list in &mut self.lists {
-            stack.new_table(KEPT_ITEMS as c_int, 0);
-            list.table = stack.keep();
+        for kept in self.lists.iter_mut().flat_map(|list| &mut list.kept) {
+            stack.new_table(0, 0);
+            kept.table = stack.keep();
         }
         for (slot, name) in self.fields.iter_mut().zip(convert::FIELDS) {
             stack.push_bytes(name);
@@ -126,7 +136,8 @@ impl Interpreter {
         let restored = unsafe { (*self.host).arena.restore() };
         assert!(restored, "a snapshot was taken when the state was new");
         for list in &mut self.lists {
-            (list.filled, list.bound) = (0, false);
+            list.bound = None;
+            list.kept.iter_mut().for_each(|kept| kept.usable = false);
         }
     }
 
@@ -237,8 +248,7 @@ impl Interpreter {
         let stack = self.stack();
         stack.raw_get_index(REGISTRY, function);
         for items in [keys, args] {
-            stack.new_table(c_int::try_from(items.len()).unwrap_or(c_int::MAX), 0);
-            fill(stack, items);
+            push_list(stack, items);
         }
         let argv = std::ptr::slice_from_raw_parts(argv.as_ptr().cast(), argv.len());
         // SAFETY: nothing else borrows the host; the words are lent up to the end of this call.
@@ -368,13 +378,26 @@ impl Interpreter {
     fn bind(&mut self, which: usize, items: &[&[u8]]) {
         let stack = self.stack();
         let list = &mut self.lists[which];
+        let size = match items.len() {
+            length @ 0..=2 => length,
+            _ => KEPT_SIZES - 1,
+        };
         let keep =
             items.len() <= KEPT_ITEMS && items.iter().map(|item| item.len()).sum::<usize>() <= KEPT_BYTES;
-        if keep && list.bound && list.refill(stack, items) {
+        let kept = &mut list.kept[size];
+        if !keep || !kept.usable || !kept.refill(stack, items) {
+            push_list(stack, items);
+            if keep {
+                stack.copy(-1);
+                stack.raw_set_index(REGISTRY, kept.table);
+                (kept.filled, kept.usable) = (items.len(), true);
+            }
+        } else if list.bound == Some(size) {
             return;
+        } else {
+            stack.raw_get_index(REGISTRY, kept.table);
         }
-        stack.new_table(c_int::try_from(items.len().max(KEPT_ITEMS)).unwrap_or(c_int::MAX), 0);
-        fill(stack, items);
+        list.bound = keep.then_some(size);
         for globals in self.globals {
             stack.raw_get_index(REGISTRY, globals);
             stack.push_bytes(list.name);
@@ -382,12 +405,7 @@ impl Interpreter {
             stack.raw_set(-3);
             stack.pop(1);
         }
-        (list.bound, list.filled) = (keep, items.len());
-        if keep {
-            stack.raw_set_index(REGISTRY, list.table);
-        } else {
-            stack.pop(1);
-        }
+        stack.pop(1);
     }
 }
 
@@ -401,9 +419,11 @@ impl Drop for Interpreter {
 
 impl List {
     fn new(name: &'static [u8]) -> Self {
-        List { name, table: 0, filled: 0, bound: false }
+        List { name, kept: [Kept::default(); KEPT_SIZES], bound: None }
     }
+}
 
+impl Kept {
     /// Puts new items into the kept table; false when a script has left something in it.
     fn refill(&mut self, stack: Stack<'_>, items: &[&[u8]]) -> bool {
         stack.raw_get_index(REGISTRY, self.table);
@@ -432,6 +452,13 @@ impl List {
         stack.pop(1);
         true
     }
+}
+
+/// Pushes a table of the items, as the server's would have grown.
+fn push_list(stack: Stack<'_>, items: &[&[u8]]) {
+    let places = if items.is_empty() { 0 } else { items.len().next_power_of_two() };
+    stack.new_table(c_int::try_from(places).unwrap_or(c_int::MAX), 0);
+    fill(stack, items);
 }
 
 /// Sets the items of the table on top.

@@ -108,7 +108,8 @@ pub(super) fn build(call: Call<'_>, purpose: Purpose, functions: &HostFunctions)
 
 /// Gives the table of globals the server's layout. KEYS and ARGV get their places, where there are such.
 fn arrange_globals(stack: Stack<'_>, purpose: Purpose) {
-    let empty: &[&[u8]] = if purpose == Purpose::Function { &[b"debug"] } else { &[b"debug", b"KEYS", b"ARGV"] };
+    let empty: &[&[u8]] =
+        if purpose == Purpose::Function { &[b"debug"] } else { &[b"debug", b"KEYS", b"ARGV"] };
     for name in empty {
         stack.push_bool(false);
         stack.raw_set_field(GLOBALS, name);
