@@ -141,13 +141,16 @@ fn while_a_script_runs(script: &'static str, meanwhile: impl FnOnce(&Engine, &mu
 
 const KILLED: &str = "-ERR Script killed by user with SCRIPT KILL... script: ";
 
+/// What another thread does to an engine.
+type Work = Box<dyn FnOnce(&Engine) -> Result<(), Error> + Send>;
+
 /// What others do to the engine meanwhile waits for the script: it is not freed or emptied under it.
 #[test]
 fn others_wait_for_a_running_script() {
     let snapshot = Engine::new().snapshot().expect("the engine is free");
     let mut waiting = Vec::new();
     let killed = while_a_script_runs("while true do local t = {redis.call('TIME')} end", |engine, _| {
-        let works: Vec<Box<dyn FnOnce(&Engine) -> Result<(), Error> + Send>> = vec![
+        let works: Vec<Work> = vec![
             Box::new(|engine| engine.client().call(["FLUSHALL"]).map(drop)),
             Box::new(|engine| engine.client().call(["SCRIPT", "FLUSH"]).map(drop)),
             Box::new(|engine| engine.client().call(["FUNCTION", "FLUSH"]).map(drop)),
