@@ -43,7 +43,10 @@ fn line_ends_of_other_systems_change_nothing() {
     let tabs = text.replace("--!key k string int", "--!key\tk\tstring\tint").replace("  #", "\t#");
     assert_eq!(Contract::parse(tabs).expect("parses"), unix);
     let mistake = format!("{HEAD}--!reply int(1\r\n");
-    assert_eq!(error(mistake), "8:15: here should be \",\", not the end of the clause");
+    assert_eq!(
+        error(mistake),
+        "8:15: here should be \",\" and the greatest value, not the end of the clause"
+    );
 }
 
 #[test]
@@ -73,7 +76,7 @@ fn columns_count_characters() {
         ("--!reply \"e\u{301}\" | ~", 17),
         ("--!reply\t\"🌙\"\t|\t~", 16),
     ] {
-        let expected = format!("8:{column}: '~' means nothing here; texts stand in double quotes");
+        let expected = format!("8:{column}: '~' means nothing here; \"is not\" is !=");
         assert_eq!(error(format!("{HEAD}{line}\n")), expected);
     }
 }
@@ -90,23 +93,29 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     ("--!argv m int(0, 9)\n--!error m \"\"", "9:12: an error has a text"),
     ("--!case n > 1 => error \"\"", "8:24: an error has a text"),
-    ("--!case n > 1 => 1 ; k = nil", "8:26: a key cannot hold nil; write del k"),
+    ("--!case n > 1 => 1 ; k = nil", "8:26: a key that holds nothing is gone; write del k"),
     (
         "--!case n > 1 => 1 ; k = k",
-        "8:26: this may be missing: write default(KEY, VALUE) to say what counts then",
+        "8:26: an optional key may be missing; write default(KEY, VALUE) to say what counts then",
     ),
     (
         "--!case n > 1 => 1 ; pttl(k) = k",
-        "8:32: this may be missing: write default(KEY, VALUE) to say what counts then",
+        "8:32: an optional key may be missing; write default(KEY, VALUE) to say what counts then",
     ),
-    ("--!case n > 1 => 1 ; k = 1, k = 2", "8:29: what becomes of k is told in this case already"),
-    ("--!case n > 1 => 1 ; k = 1, change k", "8:29: what becomes of k is told in this case already"),
-    ("--!case n > 1 => 1 ; pttl(k) = 1, pttl(k) = 2", "8:35: what becomes of k is told in this case already"),
+    ("--!case n > 1 => 1 ; k = 1, k = 2", "8:29: another effect of this case says what becomes of the key"),
+    (
+        "--!case n > 1 => 1 ; k = 1, change k",
+        "8:29: another effect of this case says what becomes of the key",
+    ),
+    (
+        "--!case n > 1 => 1 ; pttl(k) = 1, pttl(k) = 2",
+        "8:35: another effect of this case says what becomes of the key",
+    ),
     (
         "--!case default(k, \"x\") > 1 => 1",
         "8:20: what stands for an integer is an integer too; this is a text",
     ),
-    ("--!argv m int(-5, 5) digits", "8:22: digits have no sign, and the least value is -5; raise it to 0"),
+    ("--!argv m int(-5, 5) digits", "8:22: digits have no sign; the least value is 0 then, not -5"),
     ("--!argv m bytes(536870913, 9e9)", "8:29: here should be \")\", not \"e9\""),
     (
         "--!argv m bytes(9223372036854775807, 9223372036854775807)",
@@ -121,13 +130,13 @@ const MISTAKES: &[(&str, &str)] = &[
         "--!reply ...",
         "8:10: here should be a shape: an integer, int, int(MIN, MAX), bytes, a text, status, nil, any, or [SHAPE, ...], not \"...\"",
     ),
-    ("--!reply [int, int...]", "8:19: here should be \",\", not \"...\""),
+    ("--!reply [int, int...]", "8:19: \"...\" goes with one shape alone, as in [bytes...]"),
     (
         "--!writes k when reply == \"a\" and",
         "8:34: here should be a name, an integer, a text or a condition, not the end of the clause",
     ),
     ("--!instructions -1", "8:17: a run takes at least one instruction"),
-    ("--!", "1:4: it is not told what the script replies; add a reply clause or case clauses"),
+    ("--!", "1:4: nothing says what the script replies; add a reply clause or case clauses"),
     ("--!contract d", "8:4: a script has one contract; this is its second"),
     (
         "--!5",
@@ -317,16 +326,19 @@ fn an_expiry_is_held_to_without_cases_too() {
     let outcome = |ttl: &str, source: &str| run(&clauses(ttl), source, &["SET k a PX 5000"], &["k"], &[]);
     let set = "return redis.call('SET', KEYS[1], 'b')";
     let kept = "return redis.call('SET', KEYS[1], 'b', 'KEEPTTL')";
-    assert_eq!(outcome("kept", set), "breach: k should expire 5000 ms from now, it has no expiry");
+    assert_eq!(outcome("kept", set), "breach: k should expire 5000 ms from now (ttl=kept), it has no expiry");
     assert_eq!(outcome("kept", kept), "+OK");
     assert_eq!(outcome("dropped", set), "+OK");
-    assert_eq!(outcome("dropped", kept), "breach: k should have no expiry, it expires 5000 ms from now");
-    assert_eq!(outcome("set", set), "breach: k should expire, it has no expiry");
+    assert_eq!(
+        outcome("dropped", kept),
+        "breach: k should have no expiry (ttl=dropped), it expires 5000 ms from now"
+    );
+    assert_eq!(outcome("set", set), "breach: k should expire (ttl=set), it has no expiry");
     assert_eq!(outcome("any", set), "+OK");
     assert_eq!(outcome("kept", "return redis.call('GET', KEYS[1])"), "\"a\"");
     assert_eq!(
         outcome("kept", "return redis.call('PEXPIRE', KEYS[1], 1)"),
-        "breach: k should expire 5000 ms from now, it expires 1 ms from now"
+        "breach: k should expire 5000 ms from now (ttl=kept), it expires 1 ms from now"
     );
 }
 
@@ -349,13 +361,22 @@ fn a_reply_that_is_an_array_is_not_nil() {
     let clauses = "--!reply any\n--!writes k when reply == nil";
     let write = |reply: &str| format!("redis.call('SET', KEYS[1], 1) return {reply}");
     assert_eq!(one(clauses, &write("false"), &[], "1"), "nil");
-    assert_eq!(one(clauses, &write("{1}"), &[], "1"), "breach: k may not be written for the reply [:1]");
-    assert_eq!(one(clauses, &write("{}"), &[], "1"), "breach: k may not be written for the reply []");
+    assert_eq!(
+        one(clauses, &write("{1}"), &[], "1"),
+        "breach: no writes clause lets k be written for the reply [1]"
+    );
+    assert_eq!(
+        one(clauses, &write("{}"), &[], "1"),
+        "breach: no writes clause lets k be written for the reply []"
+    );
     let other = "--!reply any\n--!writes k when reply != nil";
     assert_eq!(one(other, &write("{}"), &[], "1"), "[]");
     let part = "--!reply any\n--!writes k when reply[2] == nil";
     assert_eq!(one(part, &write("{1}"), &[], "1"), "[:1]");
-    assert_eq!(one(part, &write("{1, {}}"), &[], "1"), "breach: k may not be written for the reply [:1, []]");
+    assert_eq!(
+        one(part, &write("{1, {}}"), &[], "1"),
+        "breach: no writes clause lets k be written for the reply [1, []]"
+    );
 }
 
 #[test]
@@ -383,91 +404,97 @@ fn one_key_given_twice_is_refused_where_one_is_written() {
     assert_eq!(run(compare, source, &["SET k 1"], &["k", "k"], &[]), ":1", "both are only read");
 }
 
+/// A script, what it meets, and what came of it.
+const STRAYS: &[(&str, &[&str], &str)] = &[
+    (
+        "return redis.call('SELECT', 1) and redis.call('GET', KEYS[1])",
+        &[],
+        "breach: the script used k of database 1, which is none of its keys",
+    ),
+    (
+        "redis.call('SELECT', 1) redis.call('SELECT', 0) return redis.call('GET', KEYS[1])",
+        &["SET k 5"],
+        "\"5\"",
+    ),
+    ("redis.pcall('SELECT', 99) return redis.call('GET', KEYS[1])", &["SET k 5"], "\"5\""),
+    (
+        "redis.call('SELECT', 1) return redis.call('SET', KEYS[1], 1)",
+        &[],
+        "breach: the script wrote k, which is none of its keys",
+    ),
+    ("return redis.call('MOVE', KEYS[1], 1)", &["SET k 5"], "breach: k was removed, it is not declared rm"),
+    (
+        "return redis.call('COPY', KEYS[1], KEYS[1], 'DB', 1)",
+        &["SET k 5"],
+        "breach: the script wrote k, which is none of its keys",
+    ),
+    (
+        "return redis.call('COPY', KEYS[1], 'l')",
+        &["SET k 5"],
+        "breach: the script wrote l, which is none of its keys",
+    ),
+    (
+        "return redis.call('RENAME', KEYS[1], 'l')",
+        &["SET k 5"],
+        "breach: k was removed, it is not declared rm",
+    ),
+    (
+        "return redis.call('SWAPDB', 0, 1)",
+        &["SET other 5"],
+        "breach: the script wrote other, which is none of its keys",
+    ),
+    ("return redis.call('FLUSHALL')", &["SET k 5"], "breach: k was removed, it is not declared rm"),
+    ("return redis.call('FLUSHDB')", &[], "+OK"),
+    ("return redis.call('KEYS', '*')", &[], "breach: the script looked beyond its keys with KEYS"),
+    ("return redis.call('SCAN', 0)", &[], "breach: the script looked beyond its keys with SCAN"),
+    ("return redis.call('RANDOMKEY')", &[], "breach: the script looked beyond its keys with RANDOMKEY"),
+    ("return redis.call('DBSIZE')", &[], "breach: the script looked beyond its keys with DBSIZE"),
+    (
+        "return redis.call('EXISTS', KEYS[1], 'l')",
+        &[],
+        "breach: the script used l, which is none of its keys",
+    ),
+    (
+        "return redis.pcall('GET', 'l')['err'] or 1",
+        &["RPUSH l a"],
+        "breach: the script used l, which is none of its keys",
+    ),
+    ("return redis.pcall('GET', 'l', 'm')['err'] and 1", &[], ":1"),
+    (
+        "redis.call('SET', KEYS[1], 1) error('late')",
+        &[],
+        "breach: the call is to be accepted, the script replied (error) ERR user_script:9: late script: 8f2, on @user_script:9.",
+    ),
+    ("redis.pcall('INCR', KEYS[1]) return 1", &["SET k 9"], ":1"),
+    (
+        "return redis.call('EVAL', 'return 1', 0)",
+        &[],
+        "breach: the call is to be accepted, the script replied (error) ERR This Redis command is not allowed from script script: 8f2, on @user_script:9.",
+    ),
+    (
+        "return redis.call('XADD', 'l', '*', 'f', 'v')",
+        &[],
+        "breach: the script wrote l, which is none of its keys",
+    ),
+    ("redis.call('SET', KEYS[1], 1) redis.call('DEL', KEYS[1]) return 1", &[], ":1"),
+    (
+        "redis.call('SADD', 'l', 'a') return 1",
+        &["SADD l a"],
+        "breach: the script used l, which is none of its keys",
+    ),
+];
+
 #[test]
 fn a_script_stays_with_its_keys_in_its_database() {
     let none = |source: &str, setup: &[&str]| one("--!reply any", source, setup, "1");
-    let table: &[(&str, &[&str], &str)] = &[
-        (
-            "return redis.call('SELECT', 1) and redis.call('GET', KEYS[1])",
-            &[],
-            "breach: the script used k of database 1, which is none of its keys",
-        ),
-        (
-            "redis.call('SELECT', 1) redis.call('SELECT', 0) return redis.call('GET', KEYS[1])",
-            &["SET k 5"],
-            "\"5\"",
-        ),
-        ("redis.pcall('SELECT', 99) return redis.call('GET', KEYS[1])", &["SET k 5"], "\"5\""),
-        (
-            "redis.call('SELECT', 1) return redis.call('SET', KEYS[1], 1)",
-            &[],
-            "breach: the script wrote k, which is none of its keys",
-        ),
-        ("return redis.call('MOVE', KEYS[1], 1)", &["SET k 5"], "breach: k may not be removed"),
-        (
-            "return redis.call('COPY', KEYS[1], KEYS[1], 'DB', 1)",
-            &["SET k 5"],
-            "breach: the script wrote k, which is none of its keys",
-        ),
-        (
-            "return redis.call('COPY', KEYS[1], 'l')",
-            &["SET k 5"],
-            "breach: the script wrote l, which is none of its keys",
-        ),
-        ("return redis.call('RENAME', KEYS[1], 'l')", &["SET k 5"], "breach: k may not be removed"),
-        (
-            "return redis.call('SWAPDB', 0, 1)",
-            &["SET other 5"],
-            "breach: the script wrote other, which is none of its keys",
-        ),
-        ("return redis.call('FLUSHALL')", &["SET k 5"], "breach: k may not be removed"),
-        ("return redis.call('FLUSHDB')", &[], "+OK"),
-        ("return redis.call('KEYS', '*')", &[], "breach: the script looked beyond its keys with KEYS"),
-        ("return redis.call('SCAN', 0)", &[], "breach: the script looked beyond its keys with SCAN"),
-        ("return redis.call('RANDOMKEY')", &[], "breach: the script looked beyond its keys with RANDOMKEY"),
-        ("return redis.call('DBSIZE')", &[], "breach: the script looked beyond its keys with DBSIZE"),
-        (
-            "return redis.call('EXISTS', KEYS[1], 'l')",
-            &[],
-            "breach: the script used l, which is none of its keys",
-        ),
-        (
-            "return redis.pcall('GET', 'l')['err'] or 1",
-            &["RPUSH l a"],
-            "breach: the script used l, which is none of its keys",
-        ),
-        ("return redis.pcall('GET', 'l', 'm')['err'] and 1", &[], ":1"),
-        (
-            "redis.call('SET', KEYS[1], 1) error('late')",
-            &[],
-            "breach: the call is within it, the script replied (error) ERR user_script:9: late script: 8f2, on @user_script:9.",
-        ),
-        ("redis.pcall('INCR', KEYS[1]) return 1", &["SET k 9"], ":1"),
-        (
-            "return redis.call('EVAL', 'return 1', 0)",
-            &[],
-            "breach: the call is within it, the script replied (error) ERR This Redis command is not allowed from script script: 8f2, on @user_script:9.",
-        ),
-        (
-            "return redis.call('XADD', 'l', '*', 'f', 'v')",
-            &[],
-            "breach: the script wrote l, which is none of its keys",
-        ),
-        ("redis.call('SET', KEYS[1], 1) redis.call('DEL', KEYS[1]) return 1", &[], ":1"),
-        (
-            "redis.call('SADD', 'l', 'a') return 1",
-            &["SADD l a"],
-            "breach: the script used l, which is none of its keys",
-        ),
-    ];
     let mut other = Vec::new();
-    for (source, setup, expected) in table {
+    for (source, setup, expected) in STRAYS.iter().copied() {
         let got = none(source, setup);
         let got = match (got.find(" script: "), got.find(", on @")) {
             (Some(from), Some(to)) => format!("{} script: 8f2{}", &got[..from], &got[to..]),
             _ => got,
         };
-        if got != *expected {
+        if got != expected {
             other.push((source, expected, got));
         }
     }

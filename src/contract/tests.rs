@@ -81,11 +81,7 @@ const SLIPS: &[(usize, &str, &str)] = &[
     ),
     (3, "--!argv n int(5)", "3:16: here should be \",\" and the greatest value, not \")\""),
     (3, "--!argv n one_of(\"a\" \"b\")", "3:22: here should be \",\" or \")\", not \"b\""),
-    (
-        5,
-        "--!error arity \"a b\"",
-        "3:10: nothing says what is answered when n is wrong; add --!error n \"TEXT\"",
-    ),
+    (5, "-- no clause", "3:10: nothing says what is answered when n is wrong; add --!error n \"TEXT\""),
     (8, "--!reply status OK", "8:17: here should be the text of the status in quotes, not \"OK\""),
     (8, "--!reply [int, bytes...]", "8:21: \"...\" goes with one shape alone, as in [bytes...]"),
     (8, "--!reply [0, 1", "8:15: here should be \",\" or \"]\", not the end of the clause"),
@@ -152,7 +148,7 @@ const MISTAKES: &[(usize, &str, &str)] = &[
     (3, "--!argv n int(-1, 2) digits", "3:22: digits have no sign; the least value is 0 then, not -1"),
     (
         4,
-        "--!error stock \"no\"",
+        "-- no clause",
         "1:4: nothing says what a wrong number of keys or arguments is answered; add --!error arity \"TEXT\"",
     ),
     (5, "--!error n.missing \"no\"", "5:12: n cannot be wrong by \"missing\"; it can by syntax, range"),
@@ -173,7 +169,7 @@ const MISTAKES: &[(usize, &str, &str)] = &[
     ),
     (
         7,
-        "--!error arity \"no\"",
+        "-- no clause",
         "2:10: nothing says what is answered when stock is wrong by type; add --!error stock.type WRONGTYPE",
     ),
     (
