@@ -48,7 +48,7 @@ bench:
 
 # The long forms: run them before a release.
 nightly:
-    MOONKEEP_REQUIRE_SERVER=1 MOONKEEP_DIFF_PROGRAMS=200000 MOONKEEP_COVERAGE_MIN=1000 MOONKEEP_COVERAGE=target/coverage.txt MOONKEEP_LUA_PROGRAMS=1000000 MOONKEEP_LUA_MIN=1000 MOONKEEP_LUA_TEXTS_MIN=20 MOONKEEP_LUA_REACH=target/lua_reach.txt cargo test --release -- --nocapture
+    MOONKEEP_REQUIRE_SERVER=1 MOONKEEP_DIFF_PROGRAMS=200000 MOONKEEP_COVERAGE_MIN=1000 MOONKEEP_COVERAGE=target/coverage.txt MOONKEEP_LUA_PROGRAMS=1000000 MOONKEEP_LUA_MIN=1000 MOONKEEP_LUA_TEXTS_MIN=5 MOONKEEP_LUA_REACH=target/lua_reach.txt cargo test --release -- --nocapture
     MOONKEEP_FUZZ_SECONDS=600 cargo test --release --test main fuzz_ -- --nocapture
     just asan
     just bench
