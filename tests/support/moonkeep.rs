@@ -128,7 +128,8 @@ pub(crate) fn replies(client: &mut Client, argv: &[Vec<u8>]) -> Vec<Wire> {
 
 fn wires(client: &Client, reply: &Reply) -> Vec<Wire> {
     let mut bytes = Vec::new();
-    encode(reply, client.protocol().expect("the engine is not poisoned"), &mut bytes);
+    // Who is told that the engine is busy cannot ask it either.
+    encode(reply, client.protocol().unwrap_or_default(), &mut bytes);
     let mut rest = bytes.as_slice();
     let mut replies = Vec::new();
     while !rest.fill_buf().unwrap_or_default().is_empty() {
