@@ -73,6 +73,8 @@ fn the_prompt_completes_hints_and_shows_where_one_is() {
     terminal.see("moonkeep> GET stock:{p1} ");
     terminal.press("\r");
     terminal.see("\r\n\"10\"\r\n");
+    // What is typed between two prompts is lost.
+    terminal.see("moonkeep> ");
     terminal.press("SELECT 1\r");
     terminal.see("moonkeep[1]> ");
     terminal.press("MULTI\r");
@@ -101,6 +103,7 @@ fn the_history_is_kept_when_asked() {
     first.see("moonkeep> ");
     first.press("SET k kept\r");
     first.see("OK\r\n");
+    first.see("moonkeep> ");
     first.press("quit\r");
     assert_eq!(first.child.wait().expect("it ends").code(), Some(0));
     let mut second = Terminal::run(&["repl", "--history", &path]);
@@ -109,6 +112,7 @@ fn the_history_is_kept_when_asked() {
     second.see("SET k kept");
     second.press("\r");
     second.see("OK\r\n");
+    second.see("moonkeep> ");
     second.press("\x04");
     assert_eq!(second.child.wait().expect("it ends").code(), Some(0));
     std::fs::remove_file(&path).expect("the history is there");
