@@ -1,10 +1,13 @@
-//! Hashes: fields with values, and numbers in them. Their value structure is `value::hash`.
+//! Hashes: fields with values, numbers in them, random fields, and a walk step by step. Their value structure is
+//! `value::hash`.
 
 use crate::command::args::int;
+use crate::command::random::Draw;
+use crate::command::scan::{self, ScanOptions};
 use crate::command::spec::*;
 use crate::command::{Argv, Ctx, Flow};
 use crate::error::Failure;
-use crate::reply::Reply;
+use crate::reply::{Reply, Resp};
 use crate::store::Event;
 use crate::util::long_double::LongDouble;
 use crate::util::num::parse_i64;
@@ -134,6 +137,32 @@ pub(crate) static SPECS: &[Spec] = &[
         flags: WRITE | DENYOOM | FAST,
         keys: &[at(1, RW | UPDATE)],
         run: hmset,
+        ..Spec::BASE
+    },
+    Spec {
+        name: "hrandfield",
+        usage: "HRANDFIELD key options=[count [WITHVALUES]]",
+        summary: "Get one or multiple random fields from a hash",
+        since: "6.2.0",
+        group: Group::Hash,
+        complexity: "O(N) where N is the number of fields returned",
+        flags: READONLY,
+        tips: &["nondeterministic_output"],
+        keys: &[at(1, RO | ACCESS)],
+        run: hrandfield,
+        ..Spec::BASE
+    },
+    Spec {
+        name: "hscan",
+        usage: "HSCAN key cursor [MATCH pattern] [COUNT count]",
+        summary: "Incrementally iterate hash fields and associated values",
+        since: "2.8.0",
+        group: Group::Hash,
+        complexity: "O(1) for every call. O(N) for a complete iteration, including enough command calls for the cursor to return back to 0. N is the number of elements inside the collection..",
+        flags: READONLY,
+        tips: &["nondeterministic_output"],
+        keys: &[at(1, RO | ACCESS)],
+        run: hscan,
         ..Spec::BASE
     },
     Spec {
@@ -343,5 +372,49 @@ fn hvals(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Fail
     let hash = read_hash(cx, argv[1])?;
     out.array(hash.map_or(0, Hash::len));
     hash.into_iter().flat_map(Hash::iter).for_each(|(_, value)| out.bulk(value));
+    Ok(Flow::Done)
+}
+
+fn hrandfield(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
+    let draw = if argv.len() > 2 { Some(Draw::parse(argv, Some("withvalues"))?) } else { None };
+    let flat = cx.resp() == Resp::V2;
+    cx.with_rng(|cx, rng| {
+        let hash = read_hash(cx, argv[1])?;
+        let field = |index| hash.and_then(|hash| hash.nth(index));
+        let len = hash.map_or(0, Hash::len);
+        match draw {
+            None => out.bulk_or_nil(field(rng.below(len as u64) as usize).map(|(field, _)| field)),
+            Some(_) if hash.is_none() => out.array(0),
+            Some(draw) => draw.reply(rng, len, flat, out, |out, index| {
+                let (field, value) = field(index).unwrap_or_default();
+                if draw.paired && !flat {
+                    out.array(2);
+                }
+                out.bulk(field);
+                if draw.paired {
+                    out.bulk(value);
+                }
+            })?,
+        }
+        Ok(Flow::Done)
+    })
+}
+
+fn hscan(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
+    let cursor = scan::cursor(argv[2])?;
+    let Some(hash) = read_hash(cx, argv[1])? else {
+        scan::reply(out, 0, 0, &Reply::new());
+        return Ok(Flow::Done);
+    };
+    let options = ScanOptions::parse(argv, 3, false)?;
+    let (mut found, mut len) = (Reply::new(), 0);
+    let next = hash.scan(cursor, options.count, |field, value| {
+        if options.matches(field) {
+            found.bulk(field);
+            found.bulk(value);
+            len += 2;
+        }
+    });
+    scan::reply(out, next, len, &found);
     Ok(Flow::Done)
 }

@@ -137,12 +137,6 @@ impl Hash {
         }
     }
 
-    /// The field that a random number picks; None when there is none.
-    pub fn random(&self, random: u64) -> Option<(&[u8], &[u8])> {
-        let index = random.checked_rem(self.len() as u64)?;
-        self.nth(index as usize)
-    }
-
     /// Passes about `count` fields (all, while the hash is small) to `each`; returns the next cursor, 0 at the end.
     /// A field that is there throughout the walk is passed at least once.
     pub fn scan(&self, cursor: u64, count: usize, mut each: impl FnMut(&[u8], &[u8])) -> u64 {
@@ -289,8 +283,7 @@ mod tests {
         let fields: Vec<_> = hash.iter().collect();
         assert_eq!(fields, [(b"a".as_slice(), b"another".as_slice()), (b"b", b"1")]);
         assert_eq!(hash.nth(1), Some((b"b".as_slice(), b"1".as_slice())));
-        assert_eq!((hash.nth(2), hash.random(3).map(|pair| pair.0)), (None, Some(b"b".as_slice())));
-        assert_eq!(Hash::new().random(3), None);
+        assert_eq!(hash.nth(2), None);
     }
 
     #[test]
