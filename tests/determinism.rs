@@ -99,3 +99,17 @@ fn a_reply_of_random_elements_is_bounded() {
     let many: Vec<String> = client.query(["SRANDMEMBER", "s", "-1000"]).expect("a reply");
     assert_eq!(many.len(), 1000);
 }
+
+#[test]
+fn a_bitfield_that_only_lengthens_its_string_is_told() {
+    let engine = Engine::new();
+    let journal = engine.subscribe_journal().expect("an engine that works");
+    let mut client = engine.client();
+    let line = ["BITFIELD", "k", "OVERFLOW", "FAIL", "INCRBY", "u8", "8", "300"];
+    assert_eq!(client.call(line).expect("a reply").to_string(), "1) (nil)");
+    assert_eq!(client.query::<i64, _>(["STRLEN", "k"]), Ok(2));
+    let told = journal.take().expect("an engine that works");
+    assert_eq!(told.iter().map(ToString::to_string).collect::<Vec<_>>(), [line.join(" ")]);
+    client.call(line).expect("a reply");
+    assert_eq!(journal.take().expect("an engine that works").len(), 0);
+}

@@ -1,11 +1,12 @@
-//! Bitmaps: single bits of strings. Strings as a whole are in `strings`.
+//! Bitmaps: single bits of strings, and operations on all of them. Integers among the bits are in `bitfields`, strings
+//! as strings in `strings`.
 
 use crate::command::args::{int, is};
 use crate::command::spec::*;
 use crate::command::{Argv, Ctx, Flow};
 use crate::error::Failure;
 use crate::reply::Reply;
-use crate::store::Event;
+use crate::store::{Event, Expiry};
 use crate::value::{Str, Value};
 use std::ops::Range;
 
@@ -21,6 +22,18 @@ pub(crate) static SPECS: &[Spec] = &[
         flags: READONLY,
         keys: &[at(1, RO | ACCESS)],
         run: bitcount,
+        ..Spec::BASE
+    },
+    Spec {
+        name: "bitop",
+        usage: "BITOP operation destkey key...",
+        summary: "Perform bitwise operations between strings",
+        since: "2.6.0",
+        group: Group::Bitmap,
+        complexity: "O(N)",
+        flags: WRITE | DENYOOM,
+        keys: &[at(2, OW | UPDATE), at(3, RO | ACCESS).range(-1, 1, 0)],
+        run: bitop,
         ..Spec::BASE
     },
     Spec {
@@ -209,4 +222,70 @@ fn find_bit(bytes: &[u8], range: Range<usize>, on: bool) -> Option<usize> {
         }
     }
     None
+}
+
+/// What BITOP does to two bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum BitOperation {
+    And,
+    Or,
+    Xor,
+    Not,
+}
+
+impl BitOperation {
+    fn parse(word: &[u8]) -> Result<Self, Failure> {
+        let all = [("AND", Self::And), ("OR", Self::Or), ("XOR", Self::Xor), ("NOT", Self::Not)];
+        let found = all.into_iter().find(|(name, _)| is(word, name));
+        found.map(|(_, operation)| operation).ok_or(Failure::Syntax)
+    }
+    /// Combines what there is so far with another string; the shorter one goes on with zeros.
+    fn combine(self, so_far: &mut Vec<u8>, other: &[u8]) {
+        if so_far.len() < other.len() {
+            so_far.resize(other.len(), 0);
+        }
+        let (both, rest) = so_far.split_at_mut(other.len());
+        let pairs = both.iter_mut().zip(other);
+        match self {
+            BitOperation::And => {
+                pairs.for_each(|(byte, other)| *byte &= other);
+                rest.fill(0);
+            }
+            BitOperation::Or => pairs.for_each(|(byte, other)| *byte |= other),
+            BitOperation::Xor => pairs.for_each(|(byte, other)| *byte ^= other),
+            BitOperation::Not => {}
+        }
+    }
+}
+
+fn bitop(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
+    let operation = BitOperation::parse(argv[1])?;
+    if operation == BitOperation::Not && argv.len() != 4 {
+        return Err(Failure::BITOP_NOT_OF_MANY);
+    }
+    let mut result = Vec::new();
+    for (at, key) in argv[3..].iter().enumerate() {
+        let mut text = match cx.read(key) {
+            Some(entry) => Some(entry.value().as_string()?.bytes()),
+            None => None,
+        };
+        let bytes = text.as_mut().map_or(&b""[..], |text| text.as_bytes());
+        if at == 0 {
+            result.extend_from_slice(bytes);
+        } else {
+            operation.combine(&mut result, bytes);
+        }
+    }
+    if operation == BitOperation::Not {
+        result.iter_mut().for_each(|byte| *byte = !*byte);
+    }
+    out.int(result.len() as i64);
+    if result.is_empty() {
+        cx.discard(argv[2], Event::generic("del"));
+    } else {
+        let mut value = Str::text(b"");
+        *value.make_growable() = result;
+        cx.put(argv[2], Value::String(value), Expiry::Clear, Event::string("set"));
+    }
+    Ok(Flow::Done)
 }

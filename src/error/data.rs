@@ -9,6 +9,14 @@ texts! {
     BAD_BIT = "ERR bit is not an integer or out of range";
     /// BITPOS with neither 0 nor 1.
     BAD_BITPOS_BIT = "ERR The bit argument must be 1 or 0.";
+    /// BITOP NOT of several strings.
+    BITOP_NOT_OF_MANY = "ERR BITOP NOT must be called with a single source key.";
+    /// BITFIELD with a type that is none.
+    BAD_BITFIELD_TYPE = "ERR Invalid bitfield type. Use something like i16 u8. Note that u64 is not supported but i64 is.";
+    /// BITFIELD OVERFLOW with another word.
+    BAD_OVERFLOW_TYPE = "ERR Invalid OVERFLOW type specified";
+    /// BITFIELD_RO that would write.
+    BITFIELD_READ_ONLY = "ERR BITFIELD_RO only supports the GET subcommand";
     /// HINCRBY of a field that is no integer.
     HASH_NOT_INTEGER = "ERR hash value is not an integer";
     /// HINCRBYFLOAT of a field that is no float.
@@ -89,6 +97,8 @@ texts! {
     BAD_SCORE_RANGE = "ERR min or max is not a float";
     /// An end of a range of members that does not parse.
     BAD_LEX_RANGE = "ERR min or max not valid string range item";
+    /// ZUNION and the like with a weight that does not parse.
+    WEIGHT_NOT_FLOAT = "ERR weight value is not a float";
     /// ZADD with both.
     XX_AND_NX = "ERR XX and NX options at the same time are not compatible";
     /// ZADD with two of these.
@@ -97,4 +107,12 @@ texts! {
     INCR_OF_MANY = "ERR INCR option supports a single increment-element pair";
     /// ZADD INCR and ZINCRBY of infinities of both signs.
     NAN_SCORE = "ERR resulting score is not a number (NaN)";
+}
+
+impl Failure {
+    /// ZUNION and the like of no key at all.
+    pub fn no_input_key(command: &[u8]) -> Failure {
+        let command = String::from_utf8_lossy(command).to_ascii_lowercase();
+        Failure::Text(format!("ERR at least 1 input key is needed for '{command}' command").into())
+    }
 }

@@ -59,6 +59,12 @@ fn walks(command: &Command) -> bool {
     ["RANDOMKEY", "SCAN"].contains(&command.inner.as_deref().unwrap_or(&command.name))
 }
 
+/// BITFIELD whose numbers do not fit may still lengthen the string, which the server tells nobody.
+fn may_grow_untold(command: &Command) -> bool {
+    command.inner.as_deref().unwrap_or(&command.name) == "BITFIELD"
+        && command.argv.iter().any(|word| word.eq_ignore_ascii_case(b"FAIL"))
+}
+
 fn of_command(command: &Command) -> Agreement {
     agreement(command.inner.as_deref().unwrap_or(&command.name))
 }
@@ -147,7 +153,9 @@ impl Judge<'_> {
             "EXEC" | "DISCARD" | "RESET" | "MULTI" => std::mem::take(queue),
             _ => vec![command.clone()],
         };
-        let effects = if randomised.iter().any(|command| is_random_write(command) || walks(command)) {
+        let untold =
+            |command: &Command| is_random_write(command) || walks(command) || may_grow_untold(command);
+        let effects = if randomised.iter().any(untold) {
             self.discard_effects();
             None
         } else {
