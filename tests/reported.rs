@@ -11,7 +11,6 @@ use serde_json::Value;
 
 /// What cases wait for, and their symptoms.
 const WAITING: &[(&str, &[&str])] = &[
-    ("sorted sets", &["destination is also a source"]),
     (
         "streams",
         &["BLOCK with two streams that both have data", "7.0: error (9.x valkey: nil)", "wake on XADD"],

@@ -89,6 +89,33 @@ pub fn positive(word: &[u8]) -> Result<i64, Failure> {
     parse_i64(word).filter(|&value| value >= 0).ok_or(Failure::MustBePositive)
 }
 
+/// What LMPOP and ZMPOP read from word `at` on, `numkeys key… end [COUNT count]`: the keys, the end as `parse` reads it,
+/// and the count.
+///
+/// # Errors
+/// With the server's texts.
+pub fn first_of<'a, T>(
+    argv: Argv<'a>,
+    at: usize,
+    parse: impl FnOnce(&[u8]) -> Result<T, Failure>,
+) -> Result<(Argv<'a>, T, usize), Failure> {
+    let from_one = |word: &[u8]| parse_i64(word).filter(|&count| count > 0);
+    let numkeys = argv.get(at).and_then(|word| from_one(word)).ok_or(Failure::NUMKEYS_NOT_POSITIVE)?;
+    let numkeys = usize::try_from(numkeys).unwrap_or(usize::MAX);
+    let rest = argv.get(at + 1..).unwrap_or_default();
+    let (keys, options) = rest.split_at_checked(numkeys).ok_or(Failure::Syntax)?;
+    let mut options = Args::new(options, 0);
+    let end = parse(options.word()?)?;
+    let mut count = None;
+    while let Some(word) = options.next() {
+        if count.is_some() || !is(word, "COUNT") {
+            return Err(Failure::Syntax);
+        }
+        count = Some(from_one(options.word()?).ok_or(Failure::COUNT_NOT_POSITIVE)?);
+    }
+    Ok((keys, end, usize::try_from(count.unwrap_or(1)).unwrap_or(usize::MAX)))
+}
+
 /// The positions from `start` to `end`, the end included; negative ones count from the end. Empty when they do not
 /// meet the `len` positions there are.
 pub fn span(start: i64, end: i64, len: usize) -> Range<usize> {

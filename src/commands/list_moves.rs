@@ -1,7 +1,7 @@
 //! Lists as queues: taking from the first of several, moving an element from one to another, and the forms of both that
 //! wait until there is one. The other list commands are in `lists`; how a session waits is in `engine::blocking`.
 
-use crate::command::args::{Args, is};
+use crate::command::args::{first_of, is};
 use crate::command::blocking::{WaitOn, timeout_in_seconds};
 use crate::command::spec::*;
 use crate::command::{Argv, Ctx, Flow};
@@ -9,7 +9,7 @@ use crate::error::Failure;
 use crate::reply::Reply;
 use crate::store::{Edit, Event};
 use crate::util::bytes::Bytes;
-use crate::util::num::{NumBuf, format_u64, parse_i64};
+use crate::util::num::{NumBuf, format_u64};
 use crate::value::Value;
 use crate::value::list::List;
 
@@ -234,27 +234,8 @@ fn wait_or_nil(
     Flow::Done
 }
 
-/// What follows the timeout of BLMPOP, and the name of LMPOP: `numkeys key… LEFT|RIGHT [COUNT count]`.
-fn mpop_options<'a>(argv: Argv<'a>, at: usize) -> Result<(&'a [&'a [u8]], Side, usize), Failure> {
-    let positive = |word: &[u8]| parse_i64(word).filter(|&count| count > 0);
-    let numkeys = positive(argv[at]).ok_or(Failure::NUMKEYS_NOT_POSITIVE)?;
-    let numkeys = usize::try_from(numkeys).unwrap_or(usize::MAX);
-    let rest = argv.get(at + 1..).unwrap_or_default();
-    let (keys, options) = rest.split_at_checked(numkeys).ok_or(Failure::Syntax)?;
-    let mut options = Args::new(options, 0);
-    let side = Side::parse(options.word()?)?;
-    let mut count = None;
-    while let Some(word) = options.next() {
-        if count.is_some() || !is(word, "COUNT") {
-            return Err(Failure::Syntax);
-        }
-        count = Some(positive(options.word()?).ok_or(Failure::COUNT_NOT_POSITIVE)?);
-    }
-    Ok((keys, side, usize::try_from(count.unwrap_or(1)).unwrap_or(usize::MAX)))
-}
-
 fn lmpop(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
-    let (keys, side, count) = mpop_options(argv, 1)?;
+    let (keys, side, count) = first_of(argv, 1, Side::parse)?;
     if !take_first(cx, keys, side, Some(count), out)? {
         out.nil_array();
     }
@@ -262,7 +243,7 @@ fn lmpop(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Fail
 }
 
 fn blmpop(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
-    let (keys, side, count) = mpop_options(argv, 2)?;
+    let (keys, side, count) = first_of(argv, 2, Side::parse)?;
     let deadline_ms = timeout_in_seconds(cx, argv[1])?;
     if take_first(cx, keys, side, Some(count), out)? {
         return Ok(Flow::Done);

@@ -26,6 +26,8 @@ mod string_numbers;
 mod string_options;
 mod strings;
 mod transactions;
+mod zset_algebra;
+mod zset_pops;
 mod zset_ranges;
 mod zsets;
 
@@ -60,6 +62,8 @@ pub fn table() -> &'static Table {
             string_numbers::SPECS,
             strings::SPECS,
             transactions::SPECS,
+            zset_algebra::SPECS,
+            zset_pops::SPECS,
             zset_ranges::SPECS,
             zsets::SPECS,
         ])

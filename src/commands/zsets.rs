@@ -1,13 +1,17 @@
-//! Sorted sets: adding, removing, scores and ranks. Ranges of members are in `zset_ranges`; the value structure is
+//! Sorted sets: adding, removing, scores and ranks, random members, and a walk step by step. Ranges of members are in
+//! `zset_ranges`, taking from an end in `zset_pops`, unions and the like in `zset_algebra`; the value structure is
 //! `value::zset`.
 
-use crate::command::args::{Args, is, positive};
+use crate::command::args::{Args, is};
+use crate::command::random::Draw;
+use crate::command::scan::{self, ScanOptions};
 use crate::command::spec::*;
 use crate::command::{Argv, Ctx, Flow};
 use crate::error::Failure;
 use crate::reply::{Reply, Resp};
 use crate::store::Event;
-use crate::util::float::parse_f64;
+use crate::util::float::{format_f64, format_score, parse_f64};
+use crate::util::num::NumBuf;
 use crate::value::Value;
 use crate::value::packed::Limits;
 use crate::value::zset::{Change, ZSet};
@@ -67,27 +71,16 @@ pub(crate) static SPECS: &[Spec] = &[
         ..Spec::BASE
     },
     Spec {
-        name: "zpopmax",
-        usage: "ZPOPMAX key [count]",
-        summary: "Remove and return members with the highest scores in a sorted set",
-        since: "5.0.0",
+        name: "zrandmember",
+        usage: "ZRANDMEMBER key options=[count [WITHSCORES]]",
+        summary: "Get one or multiple random elements from a sorted set",
+        since: "6.2.0",
         group: Group::SortedSet,
-        complexity: "O(log(N)*M) with N being the number of elements in the sorted set, and M being the number of elements popped.",
-        flags: WRITE | FAST,
-        keys: &[at(1, RW | ACCESS | DELETE)],
-        run: zpopmax,
-        ..Spec::BASE
-    },
-    Spec {
-        name: "zpopmin",
-        usage: "ZPOPMIN key [count]",
-        summary: "Remove and return members with the lowest scores in a sorted set",
-        since: "5.0.0",
-        group: Group::SortedSet,
-        complexity: "O(log(N)*M) with N being the number of elements in the sorted set, and M being the number of elements popped.",
-        flags: WRITE | FAST,
-        keys: &[at(1, RW | ACCESS | DELETE)],
-        run: zpopmin,
+        complexity: "O(N) where N is the number of elements returned",
+        flags: READONLY,
+        tips: &["nondeterministic_output"],
+        keys: &[at(1, RO | ACCESS)],
+        run: zrandmember,
         ..Spec::BASE
     },
     Spec {
@@ -125,6 +118,19 @@ pub(crate) static SPECS: &[Spec] = &[
         flags: READONLY | FAST,
         keys: &[at(1, RO | ACCESS)],
         run: zrevrank,
+        ..Spec::BASE
+    },
+    Spec {
+        name: "zscan",
+        usage: "ZSCAN key cursor [MATCH pattern] [COUNT count]",
+        summary: "Incrementally iterate sorted sets elements and associated scores",
+        since: "2.8.0",
+        group: Group::SortedSet,
+        complexity: "O(1) for every call. O(N) for a complete iteration, including enough command calls for the cursor to return back to 0. N is the number of elements inside the collection..",
+        flags: READONLY,
+        tips: &["nondeterministic_output"],
+        keys: &[at(1, RO | ACCESS)],
+        run: zscan,
         ..Spec::BASE
     },
     Spec {
@@ -293,48 +299,6 @@ fn zrem(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failu
     Ok(Flow::Done)
 }
 
-fn zpopmin(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
-    pop(cx, argv, false, out)
-}
-
-fn zpopmax(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
-    pop(cx, argv, true, out)
-}
-
-fn pop(cx: &mut Ctx<'_>, argv: Argv<'_>, highest: bool, out: &mut Reply) -> Result<Flow, Failure> {
-    let count = match argv[2..] {
-        [] => None,
-        [count] => Some(positive(count)? as usize),
-        _ => return Err(Failure::Syntax),
-    };
-    let nested = cx.resp() == Resp::V3 && count.is_some();
-    let Some(mut edit) = cx.edit(argv[1]) else {
-        out.array(0);
-        return Ok(Flow::Done);
-    };
-    let zset = edit.value().as_zset()?;
-    let (len, taken) = (zset.len(), count.unwrap_or(1).min(zset.len()));
-    out.array(if nested { taken } else { taken * 2 });
-    let mut each = |(member, score): (&[u8], f64)| {
-        if nested {
-            out.array(2);
-        }
-        out.bulk(member);
-        out.double(score);
-    };
-    let ranks = if highest { len - taken..len } else { 0..taken };
-    if highest {
-        zset.range(ranks.clone()).rev().for_each(&mut each);
-    } else {
-        zset.range(ranks.clone()).for_each(&mut each);
-    }
-    if taken > 0 {
-        edit.value_mut().as_zset_mut()?.remove_range(ranks);
-    }
-    edit.commit_removal(taken, Event::zset(if highest { "zpopmax" } else { "zpopmin" }));
-    Ok(Flow::Done)
-}
-
 fn zcard(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
     let len = read_zset(cx, argv[1])?.map_or(0, ZSet::len);
     out.int(len as i64);
@@ -375,5 +339,59 @@ fn zrevrank(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, F
         Some(rank) => out.int(rank as i64),
         None => out.nil(),
     }
+    Ok(Flow::Done)
+}
+
+fn zrandmember(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
+    let draw = if argv.len() > 2 { Some(Draw::parse(argv, Some("withscores"))?) } else { None };
+    let flat = cx.resp() == Resp::V2;
+    cx.with_rng(|cx, rng| {
+        let Some(zset) = read_zset(cx, argv[1])? else {
+            match draw {
+                None => out.nil(),
+                Some(_) => out.array(0),
+            }
+            return Ok(Flow::Done);
+        };
+        let len = zset.len();
+        let Some(draw) = draw else {
+            out.bulk_or_nil(zset.any(rng.below(len as u64) as usize).map(|(member, _)| member));
+            return Ok(Flow::Done);
+        };
+        // Who wants all of them gets them from the highest to the lowest.
+        let all = draw.distinct && draw.count >= len;
+        draw.reply(rng, len, flat, out, |out, index| {
+            let pair = if all { zset.nth(len - 1 - index) } else { zset.any(index) };
+            let (member, score) = pair.unwrap_or_default();
+            if draw.paired && !flat {
+                out.array(2);
+            }
+            out.bulk(member);
+            if draw.paired {
+                out.double(score);
+            }
+        })?;
+        Ok(Flow::Done)
+    })
+}
+
+fn zscan(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
+    let cursor = scan::cursor(argv[2])?;
+    let Some(zset) = read_zset(cx, argv[1])? else {
+        scan::reply(out, 0, 0, &Reply::new());
+        return Ok(Flow::Done);
+    };
+    let options = ScanOptions::parse(argv, 3, false)?;
+    let (mut found, mut len, mut text) = (Reply::new(), 0, NumBuf::new());
+    // A small set keeps scores as texts, and these have more digits of large integers.
+    let format = if zset.encoding() == "listpack" { format_score } else { format_f64 };
+    let next = zset.scan(cursor, options.count, |member, score| {
+        if options.matches(member) {
+            found.bulk(member);
+            found.bulk(format(&mut text, score));
+            len += 2;
+        }
+    });
+    scan::reply(out, next, len, &found);
     Ok(Flow::Done)
 }

@@ -133,6 +133,25 @@ pub(crate) const PROVOCATIONS: &[&[&str]] = &[
         "SRANDMEMBER e0 600",
     ],
     &["SINTERCARD 1 e0 LIMIT -1", "SINTERCARD 0 e0", "SINTERCARD 5 e0", "SPOP e0 -1", "SRANDMEMBER e0 -3"],
+    &[
+        "EVAL 'for i=1,130 do redis.call(\"ZADD\",KEYS[1],i/4,\"m\"..i) end' 1 z0",
+        "ZUNIONSTORE z1 2 z0 e0 WEIGHTS 2 -1",
+        "ZINTERSTORE z2 2 z0 z1 AGGREGATE MIN",
+        "ZDIFFSTORE z2 2 z1 e1",
+        "ZSCAN z0 0 COUNT 1000",
+        "ZRANDMEMBER z0 130",
+        "ZMPOP 1 z0 MAX COUNT 100",
+    ],
+    &["ZADD z0 inf a -inf b", "ZADD z1 -inf a inf b", "ZUNIONSTORE z2 2 z0 z1", "ZINTER 2 z0 z1 WEIGHTS 0 1"],
+    &["ZUNION 0 z0", "ZINTERCARD 1 z0 LIMIT -1", "ZUNION 1 z0 WEIGHTS abc", "ZMPOP 1 z0 MIN COUNT 0"],
+    &["ZRANDMEMBER z0 4611686018427387904 WITHSCORES", "HRANDFIELD h0 4611686018427387904 WITHVALUES"],
+    &[
+        "EVAL 'for i=1,520 do redis.call(\"HSET\",KEYS[1],i,i) end' 1 h1",
+        "HSCAN h1 0 COUNT 2000",
+        "HRANDFIELD h1 600 WITHVALUES",
+    ],
+    &["BITOP NOT s2 s0 s1", "BITFIELD s0 GET u64 0", "BITFIELD_RO s0 SET u8 0 1", "BITFIELD s0 OVERFLOW x"],
+    &["BITFIELD s0 SET i64 3 9223372036854775807 OVERFLOW SAT INCRBY i64 3 5 OVERFLOW WRAP INCRBY i64 3 5"],
     &["LPOS l0 a RANK 0", "LPOS l0 a COUNT -1", "LPOS l0 a MAXLEN -1", "LSET l0 99 x"],
 ];
 
