@@ -3,7 +3,7 @@
 default: ci
 
 # Everything a change must pass.
-ci: fmt clippy doc lib-only test fuzz-smoke asan instructions
+ci: fmt clippy doc lib-only test fuzz-smoke (asan "e.lua") instructions
 
 fmt:
     cargo fmt --all --check
@@ -34,9 +34,12 @@ fuzz target seconds="60":
     RUSTC_BOOTSTRAP=1 CC=clang CFLAGS="-fsanitize=address,fuzzer-no-link -fno-omit-frame-pointer -g" \
         cargo fuzz run {{target}} fuzz/corpus/{{target}} fuzz/regressions/{{target}} -- -max_total_time={{seconds}} -timeout=20
 
-# The files with unsafe code under AddressSanitizer.
-asan:
-    RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=address" cargo test --target x86_64-unknown-linux-gnu --lib -- script front
+# The files with unsafe code, the tests of scripts and all attacks under AddressSanitizer, the Lua sources included.
+# `just asan given/bc_` runs only the attacks with that in their path.
+asan attacks="":
+    MOONKEEP_HOSTILE_FILES="{{attacks}}" RUSTC_BOOTSTRAP=1 CC=clang CFLAGS="-fsanitize=address -fno-omit-frame-pointer -g" \
+        RUSTFLAGS="-Zsanitizer=address --cfg moonkeep_asan" ASAN_OPTIONS=allocator_may_return_null=1 \
+        cargo test --target x86_64-unknown-linux-gnu --lib --test main -- script front hostile
 
 # Instructions per call, at most 3 % over the figures that are kept; UPDATE=1 keeps new ones.
 instructions:
@@ -48,7 +51,7 @@ bench:
 
 # The long forms: run them before a release.
 nightly:
-    MOONKEEP_REQUIRE_SERVER=1 MOONKEEP_DIFF_PROGRAMS=200000 MOONKEEP_COVERAGE_MIN=1000 MOONKEEP_COVERAGE=target/coverage.txt MOONKEEP_LUA_PROGRAMS=1000000 MOONKEEP_LUA_MIN=1000 MOONKEEP_LUA_TEXTS_MIN=5 MOONKEEP_LUA_REACH=target/lua_reach.txt cargo test --release -- --nocapture
+    MOONKEEP_REQUIRE_SERVER=1 MOONKEEP_DIFF_PROGRAMS=200000 MOONKEEP_HOSTILE_ROUNDS=100 MOONKEEP_COVERAGE_MIN=1000 MOONKEEP_COVERAGE=target/coverage.txt MOONKEEP_LUA_PROGRAMS=1000000 MOONKEEP_LUA_MIN=1000 MOONKEEP_LUA_TEXTS_MIN=5 MOONKEEP_LUA_REACH=target/lua_reach.txt cargo test --release -- --nocapture
     MOONKEEP_FUZZ_SECONDS=600 cargo test --release --test main fuzz_ -- --nocapture
     just asan
     just bench

@@ -95,7 +95,7 @@ fn what_spop_chose_is_told_member_by_member() {
 fn a_reply_of_random_elements_is_bounded() {
     let mut client = engine_with_a_set(1, 1).client();
     let refused = client.call(["SRANDMEMBER", "s", "-9223372036854775807"]).unwrap_err();
-    assert_eq!(refused.to_string(), "ERR count is out of range, the reply would exceed 512 MiB");
+    assert_eq!(refused.to_string(), "ERR count is out of range, the reply would exceed 64 MiB");
     let many: Vec<String> = client.query(["SRANDMEMBER", "s", "-1000"]).expect("a reply");
     assert_eq!(many.len(), 1000);
 }

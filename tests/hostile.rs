@@ -4,5 +4,6 @@
 mod inside;
 mod isolation;
 mod limits;
+mod mutator;
 mod replies;
 mod runner;

@@ -8,8 +8,8 @@ use crate::reply::Reply;
 use crate::util::hasher::Set;
 use crate::util::rng::Rng;
 
-/// How large the reply to a negative count may become: as a string may.
-const REPLY_MAX_BYTES: usize = 512 << 20;
+/// How large the reply to a negative count may become: as what a script returns.
+const REPLY_MAX_BYTES: usize = 64 << 20;
 
 /// What is asked for when there is a count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +56,7 @@ impl Draw {
     /// Opens the array of the reply, and has `write` write each element: the index of one among `len`.
     ///
     /// # Errors
-    /// The reply would become larger than any string.
+    /// The reply would become too large.
     pub fn reply(
         &self,
         rng: &mut Rng,

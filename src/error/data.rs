@@ -44,7 +44,7 @@ texts! {
     /// SINTERCARD and ZINTERCARD with a limit below zero.
     NEGATIVE_LIMIT = "ERR LIMIT can't be negative";
     /// SRANDMEMBER and the like with a negative count that no reply can hold.
-    RANDOM_REPLY_TOO_LARGE = "ERR count is out of range, the reply would exceed 512 MiB";
+    RANDOM_REPLY_TOO_LARGE = "ERR count is out of range, the reply would exceed 64 MiB";
     /// LPOS with a rank of zero.
     RANK_IS_ZERO = "ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... or use negative to start from the end of the list";
     /// LPOS with a count below zero.

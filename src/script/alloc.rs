@@ -39,6 +39,40 @@ fn class(size: usize) -> (usize, usize) {
     (FINE_MAX / 16 + 1 + (doubling - 9) * 4 + quarter, (quarter + 5) << (doubling - 2))
 }
 
+/// The bytes that a block of a class has.
+fn class_bytes(index: usize) -> usize {
+    match index.checked_sub(FINE_MAX / 16 + 1) {
+        None => index * 16,
+        Some(index) => (index % 4 + 5) << (index / 4 + 7),
+    }
+}
+
+/// What AddressSanitizer is told of blocks: only those that Lua holds may be touched. With `--cfg moonkeep_asan`, for
+/// it knows the chunks only; else nothing.
+#[cfg(moonkeep_asan)]
+mod sanitizer {
+    use std::ffi::c_void;
+    unsafe extern "C" {
+        fn __asan_poison_memory_region(start: *const c_void, bytes: usize);
+        fn __asan_unpoison_memory_region(start: *const c_void, bytes: usize);
+    }
+    pub(super) fn forbid(start: *const u8, bytes: usize) {
+        // SAFETY: a note about memory of the arena; nothing is read or written.
+        unsafe { __asan_poison_memory_region(start.cast(), bytes) };
+    }
+    pub(super) fn allow(start: *const u8, bytes: usize) {
+        // SAFETY: as above.
+        unsafe { __asan_unpoison_memory_region(start.cast(), bytes) };
+    }
+}
+#[cfg(not(moonkeep_asan))]
+mod sanitizer {
+    #[inline(always)]
+    pub(super) fn forbid(_: *const u8, _: usize) {}
+    #[inline(always)]
+    pub(super) fn allow(_: *const u8, _: usize) {}
+}
+
 /// In front of each large block: the list of all large blocks, and the bytes taken from the system.
 #[repr(C, align(16))]
 struct Large {
@@ -224,10 +258,12 @@ impl Arena {
         }
         let length = CHUNK - self.left;
         let mut bytes = Box::new_uninit_slice(length);
+        sanitizer::allow(chunk.as_ptr(), CHUNK);
         // SAFETY: the chunk is at least that long, and the box a place of its own. What Lua has not written is
         // copied as it is: never looked at.
         unsafe { bytes.as_mut_ptr().copy_from_nonoverlapping(chunk.as_ptr().cast(), length) };
         self.image = Some(Image { bytes, free: self.free, used: self.used });
+        self.forbid_unused();
         true
     }
 
@@ -238,11 +274,13 @@ impl Arena {
         let Some(image) = self.image.take() else { return false };
         self.free_large();
         for chunk in self.chunks.drain(1..) {
+            sanitizer::allow(chunk.as_ptr(), CHUNK);
             // SAFETY: made by `add_chunk` with this layout, and no block in it is used any more.
             unsafe { dealloc(chunk.as_ptr(), chunk_layout()) };
         }
         let length = image.bytes.len();
         let first = self.chunks[0].as_ptr();
+        sanitizer::allow(first, CHUNK);
         // SAFETY: the first chunk is CHUNK bytes long, and the image was cut from it.
         unsafe {
             first.copy_from_nonoverlapping(image.bytes.as_ptr().cast(), length);
@@ -253,7 +291,25 @@ impl Arena {
         self.used = image.used;
         self.held = CHUNK;
         self.image = Some(image);
+        self.forbid_unused();
         true
+    }
+
+    /// Tells the sanitizer which parts of the only chunk are not in use.
+    fn forbid_unused(&self) {
+        if !cfg!(moonkeep_asan) {
+            return;
+        }
+        sanitizer::forbid(self.next, self.left);
+        for (index, &head) in self.free.iter().enumerate() {
+            let (mut block, bytes) = (head, class_bytes(index));
+            while !block.is_null() {
+                // SAFETY: a free block starts with the address of the next one.
+                let next = unsafe { block.cast::<*mut u8>().read() };
+                sanitizer::forbid(block, bytes);
+                block = next;
+            }
+        }
     }
 
     fn add_chunk(&mut self) -> bool {
@@ -267,6 +323,7 @@ impl Arena {
         self.next = chunk;
         self.left = CHUNK;
         self.held += CHUNK;
+        sanitizer::forbid(chunk, CHUNK);
         true
     }
 
@@ -275,8 +332,11 @@ impl Arena {
         let (index, bytes) = class(size);
         let first = self.free[index];
         if !first.is_null() {
+            sanitizer::allow(first, bytes);
             // SAFETY: a free block of at least 16 bytes starts with the address of the next one.
             self.free[index] = unsafe { first.cast::<*mut u8>().read() };
+            sanitizer::forbid(first, bytes);
+            sanitizer::allow(first, size);
             return first;
         }
         if self.left < bytes && !self.add_chunk() {
@@ -286,15 +346,18 @@ impl Arena {
         // SAFETY: `left` bytes of the chunk follow `next`, and `bytes` is not more than that.
         self.next = unsafe { block.add(bytes) };
         self.left -= bytes;
+        sanitizer::allow(block, size);
         block
     }
 
     #[inline(always)]
     fn give_small(&mut self, block: *mut u8, size: usize) {
-        let (index, _) = class(size);
+        let (index, bytes) = class(size);
+        sanitizer::allow(block, bytes);
         // SAFETY: Lua gives the block back with the size it asked for; it is of this class and unused now.
         unsafe { block.cast::<*mut u8>().write(self.free[index]) };
         self.free[index] = block;
+        sanitizer::forbid(block, bytes);
     }
 
     #[cold]
@@ -398,6 +461,8 @@ impl Arena {
     fn resize(&mut self, block: *mut u8, old: usize, new: usize) -> *mut u8 {
         if old <= SMALL_MAX && new <= SMALL_MAX && class(old).0 == class(new).0 {
             self.used = self.used - old + new;
+            sanitizer::forbid(block, class(old).1);
+            sanitizer::allow(block, new);
             return block;
         }
         if new > old && !self.admit(old, new) {
@@ -432,6 +497,7 @@ impl Drop for Arena {
     fn drop(&mut self) {
         self.free_large();
         for chunk in self.chunks.drain(..) {
+            sanitizer::allow(chunk.as_ptr(), CHUNK);
             // SAFETY: made by `add_chunk` with this layout; the Lua state in it is not used any more.
             unsafe { dealloc(chunk.as_ptr(), chunk_layout()) };
         }
@@ -466,6 +532,7 @@ mod tests {
             assert!(bytes >= size && index < CLASSES, "{size}: {index} {bytes}");
             assert!(bytes < size + 16 || bytes * 4 < size * 5 + 4, "{size}: {bytes}");
             assert!((index, bytes) == last || (index > last.0 && bytes > last.1), "{size}");
+            assert_eq!(class_bytes(index), bytes);
             last = (index, bytes);
         }
         assert_eq!(last, (CLASSES - 1, SMALL_MAX));

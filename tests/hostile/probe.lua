@@ -15,14 +15,14 @@ for _, library in ipairs({'string', 'table', 'math', 'coroutine', 'redis', 'bit'
     add(library, table.concat(members, ','), #value, pcall(rawset, value, 'x', 1))
   end
 end
-for _, value in ipairs({1, 'x', true, print == nil, add, coroutine.create(add)}) do add(type(value), type(getmetatable(value))) end
+for _, value in ipairs({1, 'x', true, (1 == 1), add, coroutine.create(add)}) do add(type(value), type(getmetatable(value))) end
 add(('x'):upper(), ('%5.1f|%q|%-3s'):format(2.25, 'a\nb', 'z'), ('abc'):gsub('%w', '%0%0'), ('k=v'):match('(%w)=(%w)'))
 add(pcall(function() return nope end))
 add(pcall(function() nope = 1 end))
 add(pcall(function() return 'a' + 1 end))
 add(pcall(error, {err = 'E x'}))
 add(#KEYS, #ARGV, next(KEYS), next(ARGV), getmetatable(KEYS), getmetatable(ARGV))
-add(collectgarbage('setpause', 200), collectgarbage('setstepmul', 200), collectgarbage('count') < 4096)
+add(collectgarbage('setpause', 200), collectgarbage('setstepmul', 200))
 add(redis.call('GET', 'no key of this name'), redis.call('PING').ok, redis.sha1hex(''))
 add(coroutine.running(), coroutine.wrap(function() return coroutine.status(coroutine.running()) end)())
 add(loadstring('return 1 + 1')(), select(2, loadstring('return +')), tostring(1e100), tostring(0 / 0 ~= 0 / 0), 2 ^ 53)

@@ -1,2 +1,2 @@
--- the same, caught: pcall asks for err
+-- pcall asks an error table for err, and a metamethod answers
 return pcall(error, setmetatable({}, {__index = function(t, k) return k .. ' made' end}))

@@ -1,4 +1,4 @@
--- the same under RESP3, inside maps and sets
+-- tables with every field of RESP3, inside maps and sets of their own
 redis.setresp(3)
 local r = {}
 for _, f in ipairs({'err', 'ok', 'double', 'big_number', 'verbatim_string', 'map', 'set'}) do

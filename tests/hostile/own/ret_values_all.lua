@@ -1,2 +1,2 @@
 -- values of every kind are returned, several at once
-return {nil, 1, print == nil, function() end, coroutine.create(function() end), string.rep, false, nil, 'x'}
+return {nil, 1, (1 == 1), function() end, coroutine.create(function() end), string.rep, false, nil, 'x'}

@@ -1,3 +1,3 @@
--- the same in hexadecimal, through tonumber with a base
+-- tonumber reads millions of hexadecimal digits, again and again
 local digits = ('f'):rep(15000000)
 while true do tonumber(digits, 16) end
