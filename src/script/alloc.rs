@@ -164,6 +164,11 @@ impl Arena {
         self.used
     }
 
+    /// Bytes that a new interpreter uses.
+    pub(super) fn pristine(&self) -> usize {
+        self.image.as_ref().map_or(0, |image| image.used)
+    }
+
     /// Bytes taken from the system.
     pub(super) fn held(&self) -> usize {
         self.held

@@ -43,6 +43,7 @@ const FUNCTIONS: &[Entry] = &[
     (b"", b"setmetatable", || native(setmetatable)),
     (b"", b"unpack", || native(unpack)),
     (b"", b"collectgarbage", || native(collectgarbage)),
+    (b"", b"gcinfo", || native(gcinfo)),
     (b"", b"load", || native(load)),
     (b"", b"loadstring", || native(loadstring)),
     (b"", b"tonumber", || native(tonumber)),
@@ -369,6 +370,11 @@ fn collectgarbage(call: Call<'_>) -> Returned {
         b"setstepmul" => stack.push_number(exchange_setting(call, 1, argument)),
         _ => stack.push_number(0.0),
     }
+    Ok(1)
+}
+
+fn gcinfo(call: Call<'_>) -> Returned {
+    call.stack.push_number((call.memory() / 1024) as f64);
     Ok(1)
 }
 

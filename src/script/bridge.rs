@@ -47,6 +47,8 @@ pub(super) struct Host {
     pub(super) arena: Arena,
     pub(super) meter: Meter,
     pub(super) run: Run,
+    /// Memory in use when the run began.
+    pub(super) before: usize,
     /// Memory in use after the last forced collection.
     pub(super) collected: usize,
     /// The thread of the state that runs.
@@ -228,10 +230,12 @@ impl Call<'_> {
         unsafe { (*self.host).meter.stop() }
     }
 
-    /// Memory in use.
+    /// Memory in use as a script is told: what it has taken itself, and what a new interpreter has. What others left
+    /// to be collected is not its business.
     pub(super) fn memory(self) -> usize {
         // SAFETY: as in `run`; the arena is only borrowed inside the allocator.
-        unsafe { (*self.host).arena.used() }
+        let (arena, before) = unsafe { (&(*self.host).arena, (*self.host).before) };
+        arena.used().saturating_sub(before) + arena.pristine()
     }
 
     /// How long a new string may be.

@@ -77,6 +77,7 @@ impl Interpreter {
             arena,
             meter: Meter::new(limits, control),
             run: Run::new(functions.clone()),
+            before: 0,
             collected: 0,
             running: null_mut(),
             pressed: false,
@@ -316,6 +317,7 @@ impl Interpreter {
             let patience_ms = state.config.busy_reply_threshold;
             (*host).run.state = state;
             ((*host).pressed, (*host).running) = (false, self.lua);
+            (*host).before = (*host).arena.used();
             if (*host).meter.begin(purpose, patience_ms) {
                 let interval = if (*host).meter.counts_each() { 1 } else { (*host).interval() };
                 ffi::lua_sethook(self.lua, Some(hook), ffi::LUA_MASKCOUNT, interval);

@@ -18,8 +18,27 @@ fn eval(client: &mut Client, script: &str) -> String {
     }
 }
 
+/// An engine whose functions reach it, until this is dropped.
+struct Reached {
+    engine: Engine,
+    slot: Slot,
+}
+
+impl Drop for Reached {
+    fn drop(&mut self) {
+        self.slot.lock().expect("no panic").take();
+    }
+}
+
+impl std::ops::Deref for Reached {
+    type Target = Engine;
+    fn deref(&self) -> &Engine {
+        &self.engine
+    }
+}
+
 /// An engine whose scripts can call `inside`.
-fn engine_with(limits: Limits, inside: impl Fn(&Engine, &mut Reply) + Send + Sync + 'static) -> Engine {
+fn engine_with(limits: Limits, inside: impl Fn(&Engine, &mut Reply) + Send + Sync + 'static) -> Reached {
     let slot: Slot = Arc::default();
     let place = slot.clone();
     let engine = Engine::builder()
@@ -35,7 +54,7 @@ fn engine_with(limits: Limits, inside: impl Fn(&Engine, &mut Reply) + Send + Syn
         .expect("a free name")
         .build();
     *slot.lock().expect("no panic") = Some(engine.clone());
-    engine
+    Reached { engine, slot }
 }
 
 #[test]

@@ -84,6 +84,11 @@ const CHANNELS: &[Channel] = &[
         "return collectgarbage('setstepmul', 200)",
     ),
     ("a stopped collector", "collectgarbage('stop')", "for i = 1, 60000 do local t = {{}} end return 1"),
+    (
+        "memory in use",
+        "local t = {} for i = 1, 1000 do t[i] = ('x'):rep(500) .. i end local s = ('y'):rep(100000) .. 'z'",
+        "local n = collectgarbage('count') return {n < 200, gcinfo() < 200}",
+    ),
     ("the version of replies", "redis.setresp(3)", "return {redis.call('GET', 'no'), true}"),
     ("where writes go", "redis.set_repl(redis.REPL_NONE)", "redis.call('SET', 'k', 'v') return 1"),
     ("the database", "redis.call('SELECT', 5)", "redis.call('SET', 'here', 1) return redis.call('DBSIZE')"),
