@@ -154,7 +154,7 @@ fn long_functions(path: &str, lines: &[&str]) -> Vec<String> {
         .iter()
         .any(|start| trimmed.starts_with(start))
             || trimmed.starts_with("unsafe extern") && trimmed.contains(" fn ");
-        if !is_function || trimmed.ends_with(';') {
+        if !is_function || trimmed.ends_with([';', '}']) {
             continue;
         }
         let close = format!("{}}}", &line[..line.len() - trimmed.len()]);
