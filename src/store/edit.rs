@@ -55,11 +55,12 @@ impl<'a> Edit<'a> {
         self.new = false;
         self.store.touch_slot(self.db, self.slot, event);
     }
-    /// Notes the change, except to those who WATCH the key: some stream commands of the server forget them.
-    pub fn commit_unwatched(mut self, event: Event) {
+    /// Notes the change, except to those who WATCH the key: some stream commands of the server forget them, and some of
+    /// those have no event either.
+    pub fn commit_unwatched(mut self, event: impl Into<Option<Event>>) {
         self.open = false;
         self.new = false;
-        self.store.touch_unwatched(self.db, self.slot, event);
+        self.store.touch_unwatched(self.db, self.slot, event.into());
     }
     /// Notes that so many elements went: nothing when none did; the key goes too when it holds no more.
     pub fn commit_removal(mut self, removed: usize, event: Event) {

@@ -33,6 +33,14 @@ pub struct Event {
     pub name: &'static str,
 }
 
+impl Event {
+    /// Whether sessions that wait for the key are told. Only what brings new entries, or takes away a group, wakes those
+    /// who wait for a stream.
+    pub(super) fn wakes(self) -> bool {
+        self.class != EventClass::Stream || matches!(self.name, "xadd" | "xgroup-destroy")
+    }
+}
+
 macro_rules! classes {
     ($($(#[$doc:meta])* $function:ident $class:ident),*) => {
         impl Event {

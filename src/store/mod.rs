@@ -364,30 +364,34 @@ impl Store {
     }
     /// The one place where a change of a key is noted.
     #[inline]
-    pub(crate) fn touch(&mut self, db: Db, key: &[u8], _event: Event) {
+    pub(crate) fn touch(&mut self, db: Db, key: &[u8], event: Event) {
         self.dirty += 1;
         if !self.observers.is_empty() {
-            self.observers.mark(db, key);
+            self.observers.mark(db, key, event.wakes());
         }
     }
     /// `touch` for the key in a slot.
-    fn touch_slot(&mut self, db: Db, slot: u32, _event: Event) {
+    fn touch_slot(&mut self, db: Db, slot: u32, event: Event) {
         self.dirty += 1;
         let Store { dbs, observers, .. } = self;
         if !observers.is_empty()
             && let Some(entry) = dbs[db as usize].get(slot)
         {
-            observers.mark(db, entry.key());
+            observers.mark(db, entry.key(), event.wakes());
         }
     }
-    /// `touch_slot` without marking those who watch the key.
-    fn touch_unwatched(&mut self, db: Db, slot: u32, event: Event) {
+    /// `touch_slot` without marking those who watch the key; some of these changes have no event either.
+    fn touch_unwatched(&mut self, db: Db, slot: u32, event: Option<Event>) {
         self.dirty += 1;
         let Store { dbs, observers, .. } = self;
-        if let Some(entry) = dbs[db as usize].get(slot) {
-            observers.mark_unwatched(db, entry.key());
+        if !observers.is_empty()
+            && let Some(entry) = dbs[db as usize].get(slot)
+        {
+            observers.mark_unwatched(db, entry.key(), event.is_some_and(Event::wakes));
         }
-        self.notify_slot(db, slot, event);
+        if let Some(event) = event {
+            self.notify_slot(db, slot, event);
+        }
     }
     /// Tells a further event of a change that is noted by itself: SET with a time is `set`, then `expire`.
     pub fn notify(&mut self, _db: Db, _key: &[u8], _event: Event) {}

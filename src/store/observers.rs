@@ -19,14 +19,16 @@ impl Observers {
     pub(super) fn is_empty(&self) -> bool {
         self.watches.is_empty() && self.waiters.is_empty() && self.recorded.is_none()
     }
-    /// A key was written.
-    pub(super) fn mark(&mut self, db: Db, key: &[u8]) {
+    /// A key was written; `wakes` tells whether that is of use to those who wait for it.
+    pub(super) fn mark(&mut self, db: Db, key: &[u8], wakes: bool) {
         self.watches.mark(db, key);
-        self.mark_unwatched(db, key);
+        self.mark_unwatched(db, key, wakes);
     }
     /// A key was written in a way that those who watch it are not told of.
-    pub(super) fn mark_unwatched(&mut self, db: Db, key: &[u8]) {
-        self.waiters.mark(db, key);
+    pub(super) fn mark_unwatched(&mut self, db: Db, key: &[u8], wakes: bool) {
+        if wakes {
+            self.waiters.mark(db, key);
+        }
         if let Some(recorded) = &mut self.recorded {
             recorded.push((db, Bytes::from(key)));
         }
