@@ -240,3 +240,53 @@ fn asking_for_a_reply_that_nobody_waits_for_is_an_error() {
     assert_eq!(error.to_string(), "no call of this client waits for its reply");
     assert_eq!(one.cancel_call(), Ok(()));
 }
+
+/// The IDs of the entries of the first stream in a reply of XREAD.
+fn read_ids(reply: Option<Reply>) -> Vec<String> {
+    type Entry = (String, Vec<String>);
+    let streams: Vec<(String, Vec<Entry>)> = reply.expect("served").get().expect("streams with entries");
+    streams
+        .into_iter()
+        .next()
+        .map(|(_, entries)| entries.into_iter().map(|(id, _)| id).collect())
+        .unwrap_or_default()
+}
+
+#[test]
+fn a_reader_who_waited_is_given_a_thousand_entries_at_most() {
+    let (engine, mut waiting, mut other) = two();
+    let mut counted = engine.client();
+    let mut pending = waiting.start(["XREAD", "BLOCK", "0", "STREAMS", "s", "$"]).expect("starts");
+    let words = ["XREAD", "BLOCK", "0", "COUNT", "1001", "STREAMS", "s", "$"];
+    let mut more = counted.start(words).expect("starts");
+    let script = "for n = 1, 1002 do redis.call('XADD', KEYS[1], n .. '-0', 'f', 'v') end";
+    other.call(["EVAL", script, "1", "s"]).expect("adds");
+    let ids = read_ids(pending.reply().expect("no error"));
+    assert_eq!((ids.len(), ids.last().map(String::as_str)), (1000, Some("1000-0")));
+    assert_eq!(read_ids(more.reply().expect("no error")).len(), 1001);
+}
+
+#[test]
+fn readers_can_be_unblocked() {
+    let (_, mut waiting, mut other) = two();
+    let id: i64 = waiting.query(["CLIENT", "ID"]).expect("a number");
+    other.call(["XGROUP", "CREATE", "s", "g", "$", "MKSTREAM"]).expect("a group");
+    let reads: [&[&str]; 2] = [
+        &["XREAD", "BLOCK", "0", "STREAMS", "s", "$"],
+        &["XREADGROUP", "GROUP", "g", "c", "BLOCK", "0", "STREAMS", "s", ">"],
+    ];
+    for words in reads {
+        for (reason, text) in
+            [("TIMEOUT", None), ("ERROR", Some("UNBLOCKED client unblocked via CLIENT UNBLOCK"))]
+        {
+            let mut pending = waiting.start(words).expect("starts");
+            let unblock = ["CLIENT", "UNBLOCK", &id.to_string(), reason];
+            assert_eq!(other.query::<i64, _>(unblock), Ok(1));
+            let reply = pending.reply().expect("no error").expect("there");
+            assert_eq!(reply.error_message(), text.map(str::as_bytes));
+        }
+    }
+    other.call(["XADD", "s", "1-1", "f", "v"]).expect("adds");
+    let read = ["XREADGROUP", "GROUP", "g", "c", "STREAMS", "s", ">"];
+    assert_eq!(read_ids(Some(waiting.call(read).expect("reads"))), ["1-1"]);
+}

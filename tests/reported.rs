@@ -11,23 +11,7 @@ use serde_json::Value;
 
 /// What cases wait for, and their symptoms.
 const WAITING: &[(&str, &[&str])] = &[
-    (
-        "streams",
-        &["BLOCK with two streams that both have data", "7.0: error (9.x valkey: nil)", "wake on XADD"],
-    ),
     ("maxmemory", &["-OOM code must survive in the script error"]),
-    (
-        "stream groups",
-        &[
-            "id 0 must give this consumer's pending only",
-            "pagination loop must end",
-            "delivery counter rules",
-            "7.0: reply is empty and PEL entries go away",
-            "XACK of a deleted entry still answers 1",
-            "start id is exclusive in the PEL read",
-            "XINFO GROUPS entries-read and lag (7.0)",
-        ],
-    ),
     ("blocking commands", &["waits for the timeout, then nil; a push wakes it"]),
     (
         "cluster mode",

@@ -20,7 +20,11 @@ mod scripting;
 mod server;
 mod set_algebra;
 mod sets;
+mod stream_claims;
+mod stream_groups;
+mod stream_info;
 mod stream_options;
+mod stream_reads;
 mod streams;
 mod string_numbers;
 mod string_options;
@@ -58,6 +62,10 @@ pub fn table() -> &'static Table {
             server::SPECS,
             set_algebra::SPECS,
             sets::SPECS,
+            stream_claims::SPECS,
+            stream_groups::SPECS,
+            stream_info::SPECS,
+            stream_reads::SPECS,
             streams::SPECS,
             string_numbers::SPECS,
             strings::SPECS,

@@ -1,5 +1,5 @@
-//! Streams: adding, reading, deleting and trimming entries. Their options are read in `stream_options`; the value
-//! structure is `value::stream`.
+//! Streams: adding, listing, deleting and trimming entries. Their options are read in `stream_options`, XREAD is in
+//! `stream_reads`, groups are in `stream_groups` and `stream_claims`; the value structure is `value::stream`.
 
 use super::stream_options::{NewId, Rules, TrimOptions, XaddOptions, range_end, range_start, strict_id};
 use crate::command::args::{Args, is};
@@ -109,7 +109,7 @@ pub(crate) static SPECS: &[Spec] = &[
 ];
 
 /// The stream at a key, for reading.
-fn read_stream<'a>(cx: &'a mut Ctx<'_>, key: &[u8]) -> Result<Option<&'a Stream>, Failure> {
+pub(super) fn read_stream<'a>(cx: &'a mut Ctx<'_>, key: &[u8]) -> Result<Option<&'a Stream>, Failure> {
     cx.read(key).map(|entry| entry.value().as_stream()).transpose()
 }
 
@@ -140,11 +140,9 @@ fn xadd(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failu
     stream.append(id, pairs, &limits);
     let trimmed = trim(stream, &options.trim);
     let left = (stream.len(), stream.first_block_id());
+    edit.commit(Event::stream("xadd"));
     if trimmed > 0 {
-        edit.notify(Event::stream("xadd"));
-        edit.commit(Event::stream("xtrim"));
-    } else {
-        edit.commit(Event::stream("xadd"));
+        cx.notify(argv[1], Event::stream("xtrim"));
     }
     out.bulk_display(id);
     if cx.has_journal() {
@@ -274,16 +272,24 @@ fn reply_range(
         out.nil_array();
         return Ok(Flow::Done);
     }
-    let slot = out.deferred_array();
-    let mut entries = stream.range(start, end);
-    let next = || if rev { entries.next_back() } else { entries.next() };
-    let replied = std::iter::from_fn(next).take(count).map(|entry| reply_entry(&entry, out)).count();
-    out.close(slot, replied);
+    let entries = stream.range(start, end);
+    if rev {
+        reply_entries(entries.rev(), count, out)
+    } else {
+        reply_entries(entries, count, out)
+    }
     Ok(Flow::Done)
 }
 
+/// Up to `count` entries in an array.
+pub(super) fn reply_entries<'a>(entries: impl Iterator<Item = Entry<'a>>, count: usize, out: &mut Reply) {
+    let slot = out.deferred_array();
+    let replied = entries.take(count).map(|entry| reply_entry(&entry, out)).count();
+    out.close(slot, replied);
+}
+
 /// An entry as its ID and its fields with values.
-fn reply_entry(entry: &Entry<'_>, out: &mut Reply) {
+pub(super) fn reply_entry(entry: &Entry<'_>, out: &mut Reply) {
     out.array(2);
     out.bulk_display(entry.id);
     out.array(entry.field_count() * 2);

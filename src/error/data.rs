@@ -1,6 +1,6 @@
 //! Error texts of the families that hold data: strings, bitmaps, lists, sets, hashes, sorted sets, streams.
 
-use super::Failure;
+use super::{Failure, c_str};
 
 texts! {
     /// A bit position that is no number, negative, or beyond the longest string.
@@ -85,6 +85,40 @@ texts! {
     LIMIT_WITHOUT_TILDE = "ERR syntax error, LIMIT cannot be used without the special ~ option";
     /// XTRIM without MAXLEN and MINID.
     XTRIM_WITHOUT_TRIM = "ERR syntax error, XTRIM must be called with a trimming strategy";
+    /// XREAD with a key too many, or an ID.
+    UNBALANCED_STREAMS = "ERR Unbalanced XREAD list of streams: for each stream key an ID or '$' must be specified.";
+    /// XREAD with GROUP.
+    GROUP_OF_XREAD = "ERR The GROUP option is only supported by XREADGROUP. You called XREAD instead.";
+    /// XREAD with NOACK.
+    NOACK_OF_XREAD = "ERR The NOACK option is only supported by XREADGROUP. You called XREAD instead.";
+    /// XREADGROUP without GROUP.
+    MISSING_GROUP = "ERR Missing GROUP option for XREADGROUP";
+    /// XREADGROUP from `$`.
+    LAST_ID_OF_GROUP = "ERR The $ ID is meaningless in the context of XREADGROUP: you want to read the history of this consumer by specifying a proper ID, or use the > ID to get new messages. The $ ID would just return an empty result set.";
+    /// XREAD from `>`.
+    NEW_ID_OF_XREAD = "ERR The > ID can be specified only when calling XREADGROUP using the GROUP <group> <consumer> option.";
+    /// What a reader of a consumer group reads whose group is gone.
+    GROUP_GONE = "NOGROUP the consumer group this client was blocked on no longer exists";
+    /// XGROUP CREATE of a group that is there.
+    BUSY_GROUP = "BUSYGROUP Consumer Group name already exists";
+    /// XGROUP of a stream that is not there.
+    XGROUP_WITHOUT_KEY = "ERR The XGROUP subcommand requires the key to exist. Note that for CREATE you may want to use the MKSTREAM option to create an empty stream automatically.";
+    /// XGROUP with a count below -1.
+    NEGATIVE_ENTRIES_READ = "ERR value for ENTRIESREAD must be positive or -1";
+    /// XCLAIM of what has been idle for no integer.
+    XCLAIM_MIN_IDLE = "ERR Invalid min-idle-time argument for XCLAIM";
+    /// XCLAIM with an idle time that is no integer.
+    XCLAIM_IDLE = "ERR Invalid IDLE option argument for XCLAIM";
+    /// XCLAIM with a time that is no integer.
+    XCLAIM_TIME = "ERR Invalid TIME option argument for XCLAIM";
+    /// XCLAIM with a count that is no integer.
+    XCLAIM_RETRYCOUNT = "ERR Invalid RETRYCOUNT option argument for XCLAIM";
+    /// XAUTOCLAIM of what has been idle for no integer.
+    XAUTOCLAIM_MIN_IDLE = "ERR Invalid min-idle-time argument for XAUTOCLAIM";
+    /// XAUTOCLAIM of none, or of more than can be counted.
+    XAUTOCLAIM_COUNT = "ERR COUNT must be > 0";
+    /// XAUTOCLAIM of more than there is memory for.
+    XAUTOCLAIM_NO_MEMORY = "ERR Insufficient memory, failed allocating transient memory, COUNT too high.";
     /// DECRBY by the lowest integer.
     DECREMENT_OVERFLOW = "ERR decrement would overflow";
     /// SETRANGE below zero.
@@ -109,10 +143,36 @@ texts! {
     NAN_SCORE = "ERR resulting score is not a number (NaN)";
 }
 
+/// Texts with words that came from outside.
 impl Failure {
     /// ZUNION and the like of no key at all.
     pub fn no_input_key(command: &[u8]) -> Failure {
         let command = String::from_utf8_lossy(command).to_ascii_lowercase();
         Failure::Text(format!("ERR at least 1 input key is needed for '{command}' command").into())
+    }
+    /// XREADGROUP of a key or group that is not there.
+    pub fn no_group_to_read(key: &[u8], group: &[u8]) -> Self {
+        let mut text = Failure::no_key_or_group(key, group).to_bytes().into_owned();
+        text.extend_from_slice(b" in XREADGROUP with GROUP option");
+        Failure::Bytes(text)
+    }
+    /// XCLAIM and the like with a key or group that is not there.
+    pub fn no_key_or_group(key: &[u8], group: &[u8]) -> Self {
+        let parts = [&b"NOGROUP No such key '"[..], c_str(key), b"' or consumer group '", c_str(group), b"'"];
+        Failure::Bytes(parts.concat())
+    }
+    /// XGROUP and XINFO with a group that is not there.
+    pub fn no_group(key: &[u8], group: &[u8]) -> Self {
+        let parts =
+            [&b"NOGROUP No such consumer group '"[..], c_str(group), b"' for key name '", c_str(key), b"'"];
+        Failure::Bytes(parts.concat())
+    }
+    /// A word that is no option of XCLAIM.
+    pub fn xclaim_option(option: &[u8]) -> Self {
+        Failure::with_word("ERR Unrecognized XCLAIM option '", option, "'")
+    }
+    /// BLOCK in a script; the command as it was called.
+    pub fn block_in_script(command: &[u8]) -> Self {
+        Failure::with_word("ERR ", command, " command is not allowed with BLOCK option from scripts")
     }
 }

@@ -78,19 +78,20 @@ impl Value {
                 }
             }
             Value::Stream(stream) => {
-                for id in [stream.last_id(), stream.max_deleted_id()] {
-                    digest.word(id.ms);
-                    digest.word(id.seq);
-                }
+                stream.last_id().digest(&mut digest);
+                stream.max_deleted_id().digest(&mut digest);
                 digest.word(stream.entries_added());
                 for entry in stream.iter() {
-                    digest.word(entry.id.ms);
-                    digest.word(entry.id.seq);
+                    entry.id.digest(&mut digest);
                     for (field, value) in entry.fields() {
                         digest.bytes(field);
                         digest.bytes(value);
                     }
                     digest.word(entry.field_count() as u64);
+                }
+                for (name, group) in stream.groups() {
+                    digest.bytes(name);
+                    group.digest(&mut digest);
                 }
             }
         }

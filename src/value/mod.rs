@@ -10,6 +10,8 @@ pub mod preview;
 pub mod set;
 pub mod stream;
 mod stream_block;
+pub mod stream_groups;
+mod stream_radix;
 mod string;
 pub mod table;
 pub mod zset;

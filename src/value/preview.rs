@@ -62,7 +62,15 @@ impl Value {
             }
             Value::Stream(stream) => {
                 let entries = stream.iter().map(|entry| format!("{}", entry.id));
-                listed('[', entries, stream.len(), ']')
+                let mut text = listed('[', entries, stream.len(), ']');
+                if !stream.groups().is_empty() {
+                    let groups = stream.groups().iter().map(|(name, group)| {
+                        format!("{} at {} with {} pending", short(name), group.last_id, group.pending_len())
+                    });
+                    text.push_str(" read by ");
+                    text.push_str(&listed('{', groups, stream.groups().len(), '}'));
+                }
+                text
             }
         }
     }

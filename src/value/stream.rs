@@ -6,8 +6,11 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::util::bytes::Bytes;
+use crate::value::digest::Digest;
 use crate::value::packed;
 use crate::value::stream_block::{Block, read_string};
+use crate::value::stream_groups::{Group, Groups};
+use crate::value::stream_radix;
 
 /// The ID of an entry: a time in milliseconds and a number within it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -23,6 +26,12 @@ impl StreamId {
     pub const MIN: StreamId = StreamId { ms: 0, seq: 0 };
     /// The highest ID.
     pub const MAX: StreamId = StreamId { ms: u64::MAX, seq: u64::MAX };
+
+    /// Adds the ID to a digest.
+    pub(super) fn digest(self, digest: &mut Digest) {
+        digest.word(self.ms);
+        digest.word(self.seq);
+    }
 
     /// An ID of these two parts.
     pub const fn new(ms: u64, seq: u64) -> Self {
@@ -85,6 +94,7 @@ pub struct Stream {
     max_deleted_id: StreamId,
     entries_added: u64,
     block_bytes: usize,
+    groups: Groups,
 }
 
 impl Stream {
@@ -152,6 +162,43 @@ impl Stream {
     /// The number of blocks; XINFO STREAM FULL tells it.
     pub fn block_count(&self) -> usize {
         self.blocks.len()
+    }
+
+    /// The number of nodes of the server's radix tree; XINFO STREAM tells it.
+    pub fn radix_node_count(&self) -> usize {
+        stream_radix::node_count(self.blocks.iter().map(|block| block.first))
+    }
+
+    /// The consumer groups, in the order of their names.
+    pub fn groups(&self) -> &Groups {
+        &self.groups
+    }
+
+    /// The consumer group of this name.
+    pub fn group(&self, name: &[u8]) -> Option<&Group> {
+        self.groups.get(name)
+    }
+
+    /// Changes the consumer group of this name, beside the entries; None when there is none.
+    pub fn with_group<R>(&mut self, name: &[u8], change: impl FnOnce(&Stream, &mut Group) -> R) -> Option<R> {
+        let mut group = std::mem::take(self.groups.get_mut(name)?);
+        let result = change(self, &mut group);
+        *self.groups.get_mut(name)? = group;
+        Some(result)
+    }
+
+    /// Adds a consumer group that begins behind an ID; false when there is one of this name.
+    pub fn create_group(&mut self, name: &[u8], last_id: StreamId, entries_read: Option<i64>) -> bool {
+        let is_new = !self.groups.contains_key(name);
+        if is_new {
+            self.groups.insert(Bytes::from(name), Group::new(last_id, entries_read));
+        }
+        is_new
+    }
+
+    /// Removes a consumer group; false when there is none of this name.
+    pub fn destroy_group(&mut self, name: &[u8]) -> bool {
+        self.groups.remove(name).is_some()
     }
 
     /// The ID for an entry added at a time: `ms-0`, or the one behind the last if that is not higher.
@@ -290,7 +337,8 @@ impl Stream {
 
     /// About how many bytes this stream takes up, itself included.
     pub fn memory_bytes(&self) -> usize {
-        size_of::<Self>() + self.block_bytes
+        let groups = self.groups.iter().map(|(name, group)| name.heap_bytes() + group.memory_bytes());
+        size_of::<Self>() + self.block_bytes + groups.sum::<usize>()
     }
 }
 
@@ -410,13 +458,13 @@ impl DoubleEndedIterator for Iter<'_> {
     }
 }
 
-/// Equal when the entries and the counters are, however divided into blocks.
+/// Equal when the entries, the counters and the groups are, however divided into blocks.
 impl PartialEq for Stream {
     fn eq(&self, other: &Self) -> bool {
         let counters = |stream: &Stream| {
             (stream.len, stream.first_id, stream.last_id, stream.max_deleted_id, stream.entries_added)
         };
-        counters(self) == counters(other) && self.iter().eq(other.iter())
+        counters(self) == counters(other) && self.groups == other.groups && self.iter().eq(other.iter())
     }
 }
 

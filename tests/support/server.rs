@@ -268,7 +268,10 @@ impl Connection {
 
 /// Whether the command may be one that waits.
 fn may_wait(argv: &[Vec<u8>]) -> bool {
-    argv.first().is_some_and(|name| name.to_ascii_uppercase().starts_with(b"B"))
+    let begins = |letter: u8| {
+        argv.first().and_then(|name| name.first()).is_some_and(|first| first.eq_ignore_ascii_case(&letter))
+    };
+    begins(b'b') || begins(b'x') && argv.iter().any(|word| word.eq_ignore_ascii_case(b"BLOCK"))
 }
 
 fn fresh_folder() -> Result<PathBuf, String> {
