@@ -92,11 +92,12 @@ const LEFT_OUT: &[&str] = &[
     "SYNC",
     "UNSUBSCRIBE",
     "WAIT",
-    "XREAD",
-    "XREADGROUP",
 ];
 /// Of those, the ones that are harmless after all.
 const KEPT: &[&str] = &["CLIENT GETNAME", "CLIENT SETNAME", "CLIENT ID", "CONFIG GET"];
+
+/// The option with which a command that else does not may wait.
+const WAITS: &str = "BLOCK";
 
 const PROGRAMS: u64 = 2000;
 const STEPS: usize = 50;
@@ -233,6 +234,9 @@ fn syntaxes(server: &mut Server, moonkeep: &mut Moonkeep) -> Vec<Syntax> {
         let left_out = LEFT_OUT.contains(&container) || LEFT_OUT.contains(&syntax.name.as_str());
         !left_out || KEPT.contains(&syntax.name.as_str())
     });
+    for syntax in &mut syntaxes {
+        syntax.arguments.retain(|argument| argument.token.as_deref() != Some(WAITS));
+    }
     let only = std::env::var("MOONKEEP_DIFF_GROUPS").ok();
     syntaxes.retain(|syntax| {
         only.as_deref().is_none_or(|only| only.split(',').any(|group| group == syntax.group))

@@ -318,7 +318,7 @@ fn state(side: &mut dyn Target, db: &str) -> Vec<String> {
             "+set" => ask(&[b"SMEMBERS", name]).sorted(),
             "+zset" => ask(&[b"ZRANGE", name, b"0", b"-1", b"WITHSCORES"]),
             "+hash" => ask(&[b"HGETALL", name]).sorted_pairs(),
-            _ => ask(&[b"XRANGE", name, b"-", b"+"]),
+            _ => ask(&[b"XINFO", b"STREAM", name, b"FULL", b"COUNT", b"0"]),
         };
         let expiry = ask(&[b"PEXPIRETIME", name]);
         let encoding = ask(&[b"OBJECT", b"ENCODING", name]);

@@ -102,7 +102,13 @@ pub(crate) fn of(rng: &mut Rng, argument: &Argument, group: &str) -> Vec<u8> {
         }
         "protover" => odd(rng, &["2", "3"], &["1", "4", "abc", ""]),
         "index" if group == "connection" => odd(rng, &["0", "0", "0", "1", "2"], &["16", "-1", "abc"]),
-        "id" | "threshold" | "last-id" | "min-idle-time" if group == "stream" => text(rng.pick(IDS)),
+        "id" if group == "stream" && rng.percent(25) => text(rng.pick(&[">", "$", "0", "-"])),
+        "id" | "threshold" | "last-id" if group == "stream" => text(rng.pick(IDS)),
+        "min-idle-time" => odd(rng, &["0", "0", "1", "10", "1000"], ODD_INTEGERS),
+        // A high COUNT of XAUTOCLAIM is refused where the machine has little memory.
+        "count" if group == "stream" => {
+            odd(rng, &["1", "2", "10", "0"], &["-1", "abc", "", "9223372036854775807"])
+        }
         "start" | "stop" | "end" if group == "stream" => {
             text(rng.pick(&["-", "+", "1-1", "(1-1", "2", "abc", "5"]))
         }

@@ -127,6 +127,7 @@ impl Programs {
             words.extend(eval_words(rng));
             words[named] = pick(rng, FUNCTIONS).into();
         }
+        aim_at_group(rng, name, &mut words);
         match name.as_str() {
             "function|load" => *words.last_mut().expect("the name") = pick(rng, LIBRARIES).into(),
             "function|delete" => words[named] = pick(rng, &["a", "b", "c"]).into(),
@@ -145,6 +146,26 @@ impl Programs {
 
 fn pick<'a>(rng: &mut Rng, from: &[&'a str]) -> &'a str {
     from[rng.below(from.len() as u64) as usize]
+}
+
+/// Most commands of consumer groups mean the same one, and most reads by it what is new.
+fn aim_at_group(rng: &mut Rng, name: &str, words: &mut [Vec<u8>]) {
+    let at = match name {
+        "xreadgroup" | "xclaim" | "xautoclaim" | "xack" | "xpending" => 2,
+        "xgroup|create"
+        | "xgroup|setid"
+        | "xgroup|createconsumer"
+        | "xgroup|delconsumer"
+        | "xgroup|destroy"
+        | "xinfo|consumers" => 3,
+        _ => return,
+    };
+    if let Some(word) = words.get_mut(at).filter(|_| rng.below(8) > 0) {
+        *word = b"a".to_vec();
+    }
+    if let Some(word) = words.last_mut().filter(|_| name == "xreadgroup" && rng.below(3) > 0) {
+        *word = b">".to_vec();
+    }
 }
 
 fn eval_words(rng: &mut Rng) -> Vec<Vec<u8>> {
