@@ -73,7 +73,7 @@ impl<'a> ReadOptions<'a> {
                 options.count = usize::try_from(int(args.word()?)?).ok().filter(|&count| count > 0);
             } else if is(word, "STREAMS") && !args.is_done() {
                 let rest = args.rest();
-                if rest.len() % 2 != 0 {
+                if !rest.len().is_multiple_of(2) {
                     return Err(Failure::UNBALANCED_STREAMS);
                 }
                 (options.keys, options.ids) = rest.split_at(rest.len() / 2);
