@@ -7,6 +7,8 @@ mod configuration;
 mod connection;
 mod expiry;
 pub(crate) mod functions;
+mod geo;
+mod geo_search;
 mod hashes;
 mod info;
 mod introspection;
@@ -49,6 +51,8 @@ pub fn table() -> &'static Table {
             connection::SPECS,
             expiry::SPECS,
             functions::SPECS,
+            geo::SPECS,
+            geo_search::SPECS,
             hashes::SPECS,
             info::SPECS,
             introspection::SPECS,

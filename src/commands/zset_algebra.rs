@@ -335,10 +335,7 @@ fn store(
         cx.discard(argv[1], Event::generic("del"));
         return Ok(Flow::Done);
     }
-    let mut zset = ZSet::new();
-    for (member, score) in &pairs {
-        zset.insert(member, *score, &limits);
-    }
+    let zset = ZSet::collect(&pairs, &limits);
     cx.put(argv[1], Value::ZSet(Arc::new(zset)), Expiry::Clear, event);
     Ok(Flow::Done)
 }

@@ -210,7 +210,7 @@ impl ZaddOptions {
     }
 }
 
-fn zadd(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
+pub(super) fn zadd(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
     let mut args = Args::new(argv, 2);
     let options = ZaddOptions::parse(&mut args);
     add(cx, argv[1], args.rest(), options, out)

@@ -1,4 +1,4 @@
-//! Error texts of the families that hold data: strings, bitmaps, lists, sets, hashes, sorted sets, streams.
+//! Error texts of the families that hold data: strings, bitmaps, lists, sets, hashes, sorted sets, places, streams.
 
 use super::{Failure, c_str};
 
@@ -141,6 +141,28 @@ texts! {
     INCR_OF_MANY = "ERR INCR option supports a single increment-element pair";
     /// ZADD INCR and ZINCRBY of infinities of both signs.
     NAN_SCORE = "ERR resulting score is not a number (NaN)";
+    /// A GEO command with a unit that is none.
+    UNSUPPORTED_UNIT = "ERR unsupported unit provided. please use M, KM, FT, MI";
+    /// A search around a member that is not there.
+    NO_SUCH_PLACE = "ERR could not decode requested zset member";
+    /// A search with a radius that does not parse.
+    RADIUS_NOT_FLOAT = "ERR need numeric radius";
+    /// A search with a radius below zero.
+    NEGATIVE_RADIUS = "ERR radius cannot be negative";
+    /// A search in a box with a width that does not parse.
+    WIDTH_NOT_FLOAT = "ERR need numeric width";
+    /// A search in a box with a height that does not parse.
+    HEIGHT_NOT_FLOAT = "ERR need numeric height";
+    /// A search in a box with a side below zero.
+    NEGATIVE_SIDE = "ERR height or width cannot be negative";
+    /// A search for no place at all.
+    COUNT_NOT_ABOVE_ZERO = "ERR COUNT must be > 0";
+    /// A search for any places, but not for how many.
+    ANY_WITHOUT_COUNT = "ERR the ANY argument requires COUNT argument";
+    /// GEORADIUS and the like that both store and answer more than a number.
+    GEORADIUS_STORE_WITH = "ERR STORE option in GEORADIUS is not compatible with WITHDIST, WITHHASH and WITHCOORD options";
+    /// GEOSEARCHSTORE that answers more than a number.
+    GEOSEARCHSTORE_WITH = "ERR GEOSEARCHSTORE is not compatible with WITHDIST, WITHHASH and WITHCOORD options";
 }
 
 /// Texts with words that came from outside.
@@ -149,6 +171,18 @@ impl Failure {
     pub fn no_input_key(command: &[u8]) -> Failure {
         let command = String::from_utf8_lossy(command).to_ascii_lowercase();
         Failure::Text(format!("ERR at least 1 input key is needed for '{command}' command").into())
+    }
+    /// Coordinates out of range.
+    pub fn no_place(longitude: f64, latitude: f64) -> Failure {
+        Failure::Text(format!("ERR invalid longitude,latitude pair {longitude:.6},{latitude:.6}").into())
+    }
+    /// GEOSEARCH that does not say where to begin; the command as it was called.
+    pub fn no_search_origin(command: &[u8]) -> Self {
+        Failure::with_word("ERR exactly one of FROMMEMBER or FROMLONLAT can be specified for ", command, "")
+    }
+    /// GEOSEARCH that does not say how far; the command as it was called.
+    pub fn no_search_form(command: &[u8]) -> Self {
+        Failure::with_word("ERR exactly one of BYRADIUS and BYBOX can be specified for ", command, "")
     }
     /// XREADGROUP of a key or group that is not there.
     pub fn no_group_to_read(key: &[u8], group: &[u8]) -> Self {

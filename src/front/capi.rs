@@ -506,7 +506,7 @@ impl mk_reply {
             ReplyRef::Error(bytes) => with_text(MK_REPLY_ERROR, bytes),
             ReplyRef::BigNumber(bytes) => with_text(MK_REPLY_BIGNUM, bytes),
             ReplyRef::Verbatim(_, bytes) => with_text(MK_REPLY_VERB, bytes),
-            ReplyRef::Double(dval) => {
+            ReplyRef::Double(dval) | ReplyRef::Coordinate(dval) => {
                 let reply = with_text(MK_REPLY_DOUBLE, format_f64(&mut NumBuf::new(), dval));
                 mk_reply { dval, ..reply }
             }

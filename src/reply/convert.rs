@@ -3,6 +3,7 @@
 use super::{Items, Reply, ReplyRef};
 use crate::error::Error;
 use crate::util::float::format_f64;
+use crate::util::long_double::format_human;
 use crate::util::num::NumBuf;
 
 /// A type that can be read from a reply.
@@ -85,7 +86,7 @@ macro_rules! floats {
         impl FromReply for $ty {
             fn from_reply(value: ReplyRef<'_>) -> Result<Self, Error> {
                 let read = match value {
-                    ReplyRef::Double(x) => Some(x as $ty),
+                    ReplyRef::Double(x) | ReplyRef::Coordinate(x) => Some(x as $ty),
                     ReplyRef::Int(n) => Some(n as $ty),
                     ReplyRef::Bulk(text) | ReplyRef::Status(text) => {
                         std::str::from_utf8(text).ok().and_then(|text| text.parse().ok())
@@ -129,6 +130,7 @@ impl FromReply for String {
                 let mut buf = NumBuf::new();
                 return Ok(String::from_utf8_lossy(format_f64(&mut buf, x)).into_owned());
             }
+            ReplyRef::Coordinate(x) => return Ok(String::from_utf8_lossy(&format_human(x)).into_owned()),
             ReplyRef::Bulk(text) | ReplyRef::Status(text) | ReplyRef::BigNumber(text) => text,
             ReplyRef::Verbatim(_, text) => text,
             other => return refuse("String", other),

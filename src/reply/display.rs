@@ -2,6 +2,7 @@
 
 use super::{Items, Reply, ReplyRef};
 use crate::util::float::format_f64;
+use crate::util::long_double::format_human;
 use crate::util::num::NumBuf;
 use crate::util::words::quote;
 use std::fmt;
@@ -29,6 +30,10 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
+fn human(value: f64) -> String {
+    text(&format_human(value))
+}
+
 fn double(value: f64) -> String {
     text(format_f64(&mut NumBuf::new(), value))
 }
@@ -42,6 +47,7 @@ fn terminal(value: &ReplyRef<'_>, indent: usize) -> String {
         ReplyRef::Error(bytes) => format!("(error) {}", text(bytes)),
         ReplyRef::Nil | ReplyRef::NilArray => "(nil)".into(),
         ReplyRef::Double(x) => format!("(double) {}", double(*x)),
+        ReplyRef::Coordinate(x) => format!("(double) {}", human(*x)),
         ReplyRef::Bool(b) => (if *b { "(true)" } else { "(false)" }).into(),
         ReplyRef::BigNumber(digits) => format!("(big number) {}", text(digits)),
         ReplyRef::Array(items) => list(*items, ')', "(empty array)", indent),
@@ -94,6 +100,7 @@ fn raw(value: &ReplyRef<'_>) -> Vec<u8> {
         ReplyRef::Error(bytes) => [*bytes, b"\n"].concat(),
         ReplyRef::Nil | ReplyRef::NilArray => Vec::new(),
         ReplyRef::Double(x) => double(*x).into_bytes(),
+        ReplyRef::Coordinate(x) => format_human(*x),
         ReplyRef::Bool(b) => (if *b { "(true)" } else { "(false)" }).into(),
         ReplyRef::Array(items) | ReplyRef::Set(items) | ReplyRef::Push(items) => {
             items.map(|item| raw(&item)).collect::<Vec<_>>().join(&b'\n')

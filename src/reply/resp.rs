@@ -2,6 +2,7 @@
 
 use super::{Items, Reply, ReplyRef, Resp};
 use crate::util::float::format_f64;
+use crate::util::long_double::format_human;
 use crate::util::num::NumBuf;
 
 /// Appends all values of the reply in the given protocol version.
@@ -32,6 +33,8 @@ pub fn encode_value(value: &ReplyRef<'_>, resp: Resp, out: &mut Vec<u8>) {
         }
         ReplyRef::Double(value) if v3 => line(b',', format_f64(&mut NumBuf::new(), value), out),
         ReplyRef::Double(value) => bulk(format_f64(&mut NumBuf::new(), value), out),
+        ReplyRef::Coordinate(value) if v3 => line(b',', &format_human(value), out),
+        ReplyRef::Coordinate(value) => bulk(&format_human(value), out),
         ReplyRef::Bool(value) if v3 => line(b'#', if value { b"t" } else { b"f" }, out),
         ReplyRef::Bool(value) => head(b':', i64::from(value), out),
         ReplyRef::BigNumber(text) if v3 => line(b'(', text, out),
@@ -71,6 +74,7 @@ fn received_value(value: ReplyRef<'_>, out: &mut Reply) {
             items.for_each(|item| received_value(item, out));
         }
         ReplyRef::Double(value) => out.bulk(format_f64(&mut NumBuf::new(), value)),
+        ReplyRef::Coordinate(value) => out.bulk(&format_human(value)),
         ReplyRef::Bool(value) => out.int(i64::from(value)),
         ReplyRef::BigNumber(text) | ReplyRef::Verbatim(_, text) => out.bulk(text),
         other => out.value(other),

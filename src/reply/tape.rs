@@ -19,6 +19,7 @@ pub(super) enum Kind {
     Set,
     Push,
     Double,
+    Coordinate,
     Bool,
     BigNumber,
     Verbatim,
@@ -174,6 +175,10 @@ impl Reply {
     /// A double. RESP2: a bulk string with its text.
     pub fn double(&mut self, value: f64) {
         self.op(Kind::Double, value.to_bits() as i64);
+    }
+    /// A double that is written with up to 17 decimals. RESP2: a bulk string with that text.
+    pub fn coordinate(&mut self, value: f64) {
+        self.op(Kind::Coordinate, value.to_bits() as i64);
     }
     /// A boolean. RESP2: 1 or 0.
     pub fn boolean(&mut self, value: bool) {

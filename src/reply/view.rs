@@ -28,6 +28,8 @@ pub enum ReplyRef<'a> {
     Push(Items<'a>),
     /// A double.
     Double(f64),
+    /// A double that is written with up to 17 decimals, as GEOPOS does.
+    Coordinate(f64),
     /// A boolean.
     Bool(bool),
     /// A big number in decimal.
@@ -72,6 +74,7 @@ impl Reply {
             ReplyRef::Nil => return self.nil(),
             ReplyRef::NilArray => return self.nil_array(),
             ReplyRef::Double(x) => return self.double(x),
+            ReplyRef::Coordinate(x) => return self.coordinate(x),
             ReplyRef::Bool(b) => return self.boolean(b),
             ReplyRef::BigNumber(digits) => return self.big_number(digits),
             ReplyRef::Verbatim(format, text) => return self.verbatim(format, text),
@@ -143,6 +146,7 @@ fn read<'a>(ops: &'a [Op], data: &'a [u8]) -> (ReplyRef<'a>, usize) {
         Kind::Set => ReplyRef::Set(items()),
         Kind::Push => ReplyRef::Push(items()),
         Kind::Double => ReplyRef::Double(f64::from_bits(op.n as u64)),
+        Kind::Coordinate => ReplyRef::Coordinate(f64::from_bits(op.n as u64)),
         Kind::Bool => ReplyRef::Bool(op.n != 0),
         Kind::BigNumber => ReplyRef::BigNumber(text()),
         Kind::Verbatim => {
@@ -177,7 +181,7 @@ impl PartialEq for ReplyRef<'_> {
         use ReplyRef::*;
         match (self, other) {
             (Int(a), Int(b)) => a == b,
-            (Double(a), Double(b)) => a.to_bits() == b.to_bits(),
+            (Double(a), Double(b)) | (Coordinate(a), Coordinate(b)) => a.to_bits() == b.to_bits(),
             (Bool(a), Bool(b)) => a == b,
             (Nil, Nil) | (NilArray, NilArray) => true,
             (Bulk(a), Bulk(b)) | (Status(a), Status(b)) | (Error(a), Error(b)) => a == b,
@@ -249,7 +253,7 @@ impl fmt::Debug for ReplyRef<'_> {
                 }
                 f.write_str("}")
             }
-            ReplyRef::Double(value) => write!(f, ",{value}"),
+            ReplyRef::Double(value) | ReplyRef::Coordinate(value) => write!(f, ",{value}"),
             ReplyRef::Bool(value) => f.write_str(if *value { "#t" } else { "#f" }),
             ReplyRef::BigNumber(text) => write!(f, "({}", String::from_utf8_lossy(text)),
             ReplyRef::Verbatim(format, text) => {

@@ -7,6 +7,7 @@ use crate::error::Failure;
 use crate::error::scripting::CODE;
 use crate::reply::{Items, Reply, ReplyRef, Resp, Slot};
 use crate::util::float::format_f64;
+use crate::util::long_double::format_human;
 use crate::util::num::NumBuf;
 
 /// The work charged for one `redis.call`.
@@ -41,6 +42,7 @@ pub(super) fn push_reply(stack: Stack<'_>, reply: ReplyRef<'_>, resp: Resp) -> b
         other if resp == Resp::V3 => push_resp3(stack, other),
         ReplyRef::Map(items) | ReplyRef::Set(items) | ReplyRef::Push(items) => push_array(stack, items, resp),
         ReplyRef::Double(value) => stack.push_bytes(format_f64(&mut NumBuf::new(), value)),
+        ReplyRef::Coordinate(value) => stack.push_bytes(&format_human(value)),
         ReplyRef::Bool(value) => stack.push_number(f64::from(u8::from(value))),
         ReplyRef::BigNumber(text) | ReplyRef::Verbatim(_, text) => stack.push_bytes(text),
     }
@@ -138,7 +140,9 @@ fn push_resp3(stack: Stack<'_>, reply: ReplyRef<'_>) {
         ReplyRef::Map(items) => push_wrapped(stack, b"map", |stack| push_pairs(stack, items)),
         ReplyRef::Set(items) => push_wrapped(stack, b"set", |stack| push_members(stack, items)),
         ReplyRef::Push(items) => push_array(stack, items, Resp::V3),
-        ReplyRef::Double(value) => push_wrapped(stack, b"double", |stack| stack.push_number(value)),
+        ReplyRef::Double(value) | ReplyRef::Coordinate(value) => {
+            push_wrapped(stack, b"double", |stack| stack.push_number(value))
+        }
         ReplyRef::Bool(value) => stack.push_bool(value),
         ReplyRef::BigNumber(text) => push_wrapped(stack, b"big_number", |stack| stack.push_bytes(text)),
         ReplyRef::Verbatim(format, text) => push_wrapped(stack, b"verbatim_string", |stack| {

@@ -20,6 +20,13 @@ pub struct LongDouble {
     magnitude: Size,
 }
 
+/// A double as coordinates are written, see [`LongDouble::write_human`].
+pub fn format_human(value: f64) -> Vec<u8> {
+    let mut text = Vec::new();
+    LongDouble::from(value).write_human(&mut text);
+    text
+}
+
 /// The number without its sign.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Size {

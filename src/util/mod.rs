@@ -8,6 +8,7 @@ pub mod crc16;
 pub mod crc64;
 mod decimal;
 pub mod float;
+pub mod geohash;
 pub mod glob;
 pub mod hasher;
 pub mod long_double;
@@ -16,6 +17,7 @@ pub mod lzf;
 pub mod num;
 pub mod rng;
 pub mod sha1;
+pub mod sort;
 pub mod words;
 
 #[cfg(test)]

@@ -106,6 +106,19 @@ impl ZSet {
         ZSet::default()
     }
 
+    /// A set of these members, in the form that their number and the longest of them ask for.
+    pub fn collect<M: AsRef<[u8]>>(pairs: &[(M, f64)], limits: &Limits) -> Self {
+        let mut zset = ZSet::new();
+        let fits = |(member, _): &(M, f64)| member.as_ref().len() <= limits.max_value;
+        if pairs.len() > limits.max_entries || !pairs.iter().all(fits) {
+            zset.indexed();
+        }
+        for (member, score) in pairs {
+            zset.insert(member.as_ref(), *score, limits);
+        }
+        zset
+    }
+
     /// How many members there are.
     pub fn len(&self) -> usize {
         match &self.form {

@@ -171,6 +171,24 @@ pub(crate) const PROVOCATIONS: &[&[&str]] = &[
         "HSCAN h1 0 COUNT 2000",
         "HRANDFIELD h1 600 WITHVALUES",
     ],
+    &["EVAL 'for i=1,200 do redis.call(\"GEOADD\",KEYS[1],i*37%360-180,i*53%170-85,i) end' 1 z0"],
+    &["EVAL 'for i=1,60 do redis.call(\"GEOADD\",KEYS[1],13+i%5/9,38+i%4/7,i) end' 1 z1"],
+    &[
+        "GEOADD z0 13.361389 38.115556 a 15.087269 37.502669 b 13.36 38.1 c",
+        "GEOSEARCH z0 FROMLONLAT 14 38 BYBOX 400 400 km COUNT 2",
+        "GEORADIUS z0 14 38 200 km WITHCOORD WITHDIST WITHHASH COUNT 2 ANY",
+        "GEOSEARCHSTORE z1 z0 FROMMEMBER a BYRADIUS 50 mi DESC STOREDIST",
+    ],
+    &["GEOADD z0 181 0 a", "GEOADD z0 0 1e308 a", "GEOSEARCH z0 FROMMEMBER nosuch BYRADIUS 1 m"],
+    &[
+        "GEOADD z0 1 1 a",
+        "GEORADIUS z0 0 0 1 km COUNT 0",
+        "GEORADIUS z0 0 0 1 km ANY",
+        "GEORADIUS z0 0 0 1 yd",
+    ],
+    &["GEOADD z0 1 1 a", "GEORADIUS z0 0 0 1 km WITHDIST STORE z1", "GEOSEARCHSTORE z1 z0 WITHCOORD"],
+    &["ZADD z0 -1 a 1e300 b 0.5 c -1e19 d inf e 4e15 f", "GEOPOS z0 a b c d e f", "GEOHASH z0 a b c d e f"],
+    &["GEOSEARCH z0 FROMMEMBER a", "GEOSEARCH z0 BYRADIUS 1 m", "GEOSEARCH z0 FROMLONLAT 0 0 BYBOX -1 1 m"],
     &["BITOP NOT s2 s0 s1", "BITFIELD s0 GET u64 0", "BITFIELD_RO s0 SET u8 0 1", "BITFIELD s0 OVERFLOW x"],
     &["BITFIELD s0 SET i64 3 9223372036854775807 OVERFLOW SAT INCRBY i64 3 5 OVERFLOW WRAP INCRBY i64 3 5"],
     &["LPOS l0 a RANK 0", "LPOS l0 a COUNT -1", "LPOS l0 a MAXLEN -1", "LSET l0 99 x"],
@@ -192,7 +210,8 @@ const PROVOCATION: usize = 5;
 impl<'a> Generator<'a> {
     /// A program of about so many steps.
     pub(crate) fn program(&mut self, steps: usize) -> Vec<Step> {
-        let groups = ["string", "generic", "hash", "list", "set", "sorted-set", "stream", "bitmap", ""];
+        let groups =
+            ["string", "generic", "hash", "list", "set", "sorted-set", "stream", "bitmap", "geo", ""];
         let focus = *self.rng.pick(&groups);
         let mut program = Vec::new();
         for connection in [MAIN, "b"] {

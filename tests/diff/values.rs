@@ -68,6 +68,41 @@ const BOUNDS: &[&str] = &[
     "-inf", "+inf", "1", "(1", "2", "-1", "0", "100", "[a", "(b", "-", "+", "[c", "nan", "abc", "(", "1-1",
     "(1-1", "2",
 ];
+const LONGITUDES: &[&str] = &[
+    "13.361389",
+    "15.087269",
+    "13.5",
+    "13.36",
+    "-122.4",
+    "120",
+    "0",
+    "0.0001",
+    "-0.00001",
+    "179.9",
+    "-179.9",
+    "180",
+    "-180",
+];
+const ODD_LONGITUDES: &[&str] = &["180.1", "-181", "1e308", "inf", "nan", "abc", "", " 1", "0x10", "-0"];
+const LATITUDES: &[&str] = &[
+    "38.115556",
+    "37.502669",
+    "38.1",
+    "37.77",
+    "0",
+    "0.00001",
+    "66.5",
+    "80.1",
+    "-70",
+    "-33.9",
+    "85.05112878",
+    "-85.05112878",
+    "85",
+];
+const ODD_LATITUDES: &[&str] = &["85.06", "-90", "1e308", "-inf", "nan", "abc", "", "1e-300", "-0"];
+const DISTANCES: &[&str] =
+    &["0", "1", "0.5", "50", "100", "200", "1000", "5000", "20000", "1e6", "5000000", "1e7", "4e7"];
+const ODD_DISTANCES: &[&str] = &["-1", "-0", "inf", "nan", "abc", "", "1e308", "5e-324", "1e-7", " 1"];
 const LONG: usize = 300;
 
 /// The number of different keys of a type.
@@ -124,6 +159,9 @@ pub(crate) fn of(rng: &mut Rng, argument: &Argument, group: &str) -> Vec<u8> {
             &["0", "1", "5", "7", "15", "40", "-1"],
             &["abc", "536870912", "2000", "9223372036854775807"],
         ),
+        "longitude" => odd(rng, LONGITUDES, ODD_LONGITUDES),
+        "latitude" => odd(rng, LATITUDES, ODD_LATITUDES),
+        "radius" | "width" | "height" => odd(rng, DISTANCES, ODD_DISTANCES),
         "encoding" => text(rng.pick(&["u8", "i8", "u4", "i16", "u1", "i64", "u63", "u64", "i5", "x8", "u0"])),
         "type" => text(rng.pick(&["string", "hash", "list", "set", "zset", "stream", "STRING", "bogus"])),
         "bit" => odd(rng, &["0", "1"], &["2", "abc", ""]),

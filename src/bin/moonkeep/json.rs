@@ -36,7 +36,9 @@ impl Json {
             ReplyRef::Error(text) => Json::named("error", Json::text(text)),
             ReplyRef::Nil | ReplyRef::NilArray => Json::Null,
             ReplyRef::Bool(value) => Json::Bool(value),
-            ReplyRef::Double(value) => Json::named("double", Json::Double(value)),
+            ReplyRef::Double(value) | ReplyRef::Coordinate(value) => {
+                Json::named("double", Json::Double(value))
+            }
             ReplyRef::BigNumber(digits) => Json::named("big_number", Json::text(digits)),
             ReplyRef::Verbatim(_, text) => Json::named("verbatim", Json::text(text)),
             ReplyRef::Array(items) => list(items),
