@@ -87,7 +87,7 @@ impl Run {
         }
         // Which program it was does not show: what was answered before may be lost.
         for program in &programs {
-            if self.together(resp3, std::slice::from_ref(program)).is_err() {
+            if self.together(resp3, std::slice::from_ref(program)).is_err_and(|crash| !crash.is_endless()) {
                 let text = program.text();
                 let text = text.split_once('\n').map_or("", |(_, rest)| rest);
                 self.reports.push(format!("== a side crashed or hung (batch {batch})\n{text}\n"));

@@ -9,7 +9,6 @@ use super::limits::Stop;
 use super::sandbox::{push_shown_metatable, refuse_sealed, unseal};
 use super::stack::{ALL, GLOBALS, Kind, Outcome, REGISTRY, Raised, Returned, Stack};
 use super::{strings, tables};
-use crate::error::scripting::CODE;
 use mlua::ffi::{self, lua_CFunction};
 use std::ffi::c_int;
 
@@ -35,7 +34,6 @@ type Entry = (&'static [u8], &'static [u8], fn() -> lua_CFunction);
 const FUNCTIONS: &[Entry] = &[
     (b"", b"pcall", || native(pcall)),
     (b"", b"xpcall", || native(xpcall)),
-    (b"", b"__redis__err__handler", || native(error_handler)),
     (b"", b"next", || native(next)),
     (b"", b"rawget", || native(rawget)),
     (b"", b"rawset", || native(rawset)),
@@ -92,8 +90,7 @@ pub(super) fn install(call: Call<'_>) {
     stack.raw_get_field(-1, b"gmatch");
     stack.raw_set_field(-2, b"gfind");
     stack.pop(1);
-    stack.raw_get_field(GLOBALS, b"__redis__err__handler");
-    stack.raw_set_field(REGISTRY, b"error handler");
+    install_error_handler(stack);
     stack.push_function(native(next), 0);
     stack.push_function(native(pairs), 1);
     stack.raw_set_field(GLOBALS, b"pairs");
@@ -209,59 +206,51 @@ fn handle_error(call: Call<'_>) -> Result<(), Raised> {
     Ok(())
 }
 
-/// The server's handler for errors of a script: a table with the text, the source and the line.
-pub(super) fn error_handler(call: Call<'_>) -> Returned {
+/// The server's handler for errors of a script: a table with the text, the source and the line. It is a function of
+/// Lua's there too, so that what goes wrong in it has its name and its lines.
+const ERROR_HANDLER: &[u8] = b"local place, type, tostring = ...
+
+return function(err)
+  local source, line = place()
+
+
+
+  if type(err) ~= 'table' then
+    err = {err = 'ERR ' .. tostring(err)} end if line then
+    err['source'] = source
+    err['line'] = line
+  end
+  return err
+end";
+
+/// Puts the handler among the globals and where this layer finds it.
+fn install_error_handler(stack: Stack<'_>) {
+    stack.push_bytes(b"@err_handler_def");
+    let loaded = interpreter::load(stack, ERROR_HANDLER, -1);
+    debug_assert!(loaded, "the handler is a Lua program");
+    stack.remove(-2);
+    stack.push_function(native(place_of_error), 0);
+    for name in [&b"type"[..], b"tostring"] {
+        stack.raw_get_field(GLOBALS, name);
+    }
+    stack.call(3, 1);
+    stack.copy(-1);
+    stack.raw_set_field(GLOBALS, b"__redis__err__handler");
+    stack.raw_set_field(REGISTRY, b"error handler");
+}
+
+/// For the handler: the source and the line of the function that failed, or of the one that called it if that is none of
+/// Lua's; nothing when there is no such place.
+fn place_of_error(call: Call<'_>) -> Returned {
     let stack = call.stack;
-    stack.set_top(1);
-    let place = match stack.place(1) {
-        Some(place) if place.native => stack.place(2),
+    let place = match stack.place(2) {
+        Some(place) if place.native => stack.place(3),
         place => place,
     };
-    if stack.kind(1) != Kind::Table {
-        push_plain_text(stack, 1);
-        stack.push_bytes(CODE);
-        stack.insert(-2);
-        stack.concat(2);
-        stack.new_table(0, 3);
-        stack.insert(-2);
-        stack.raw_set_field(-2, b"err");
-        stack.replace(1);
-    }
-    if let Some(place) = place {
-        stack.push_bytes(place.source());
-        stack.raw_set_field(1, b"source");
-        stack.push_number(place.line.into());
-        stack.raw_set_field(1, b"line");
-    }
-    Ok(1)
-}
-
-/// `tostring` without metamethods.
-fn push_plain_text(stack: Stack<'_>, index: c_int) {
-    match stack.kind(index) {
-        Kind::String => stack.copy(index),
-        Kind::Number => {
-            stack.copy(index);
-            stack.text(-1);
-        }
-        Kind::Boolean if stack.truth(index) => stack.push_bytes(b"true"),
-        Kind::Boolean => stack.push_bytes(b"false"),
-        Kind::None | Kind::Nil => stack.push_bytes(b"nil"),
-        Kind::Table | Kind::Function | Kind::Other => push_address(stack, index),
-    }
-}
-
-fn push_address(stack: Stack<'_>, index: c_int) {
-    let address = stack.address(index);
-    stack.push_bytes(stack.type_name(index).to_bytes());
-    stack.push_bytes(b": 0x");
-    let digits = (usize::BITS - address.leading_zeros()).div_ceil(4).max(1) as usize;
-    let hex: [u8; 16] = std::array::from_fn(|digit| {
-        let shift = digits.saturating_sub(digit + 1) * 4;
-        b"0123456789abcdef"[(address >> shift) & 15]
-    });
-    stack.push_bytes(&hex[..digits.min(16)]);
-    stack.concat(3);
+    let Some(place) = place else { return Ok(0) };
+    stack.push_bytes(place.source());
+    stack.push_number(place.line.into());
+    Ok(2)
 }
 
 fn pairs(call: Call<'_>) -> Returned {

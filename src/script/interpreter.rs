@@ -542,7 +542,7 @@ pub(super) fn load_from_reader(call: Call<'_>) -> bool {
     load_source(stack, &mut source, 2)
 }
 
-fn load(stack: Stack<'_>, text: &[u8], name: c_int) -> bool {
+pub(super) fn load(stack: Stack<'_>, text: &[u8], name: c_int) -> bool {
     let mut source = Source { text, next: Next::first(text), limit: usize::MAX, host: null_mut() };
     load_source(stack, &mut source, name)
 }

@@ -135,11 +135,6 @@ impl<'a> Stack<'a> {
         unsafe { CStr::from_ptr(name) }
     }
 
-    /// Where a table, function, userdata or thread is.
-    pub(super) fn address(self, index: c_int) -> usize {
-        lua!(lua_topointer(self, index)).addr()
-    }
-
     /// The value when it is a number (a string of digits is none).
     #[inline(always)]
     pub(super) fn number(self, index: c_int) -> Option<f64> {

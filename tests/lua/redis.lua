@@ -133,4 +133,18 @@ __redis__err__handler(nil).err
 __redis__err__handler(5).err
 __redis__err__handler(true).err
 __redis__err__handler().err
+__redis__err__handler(redis)
+__redis__err__handler(_G)
+__redis__err__handler(string)
+__redis__err__handler(KEYS).line
+__redis__err__handler(setmetatable({}, {__newindex = function(t, k, v) error('not ' .. k, 0) end}))
+__redis__err__handler(setmetatable({}, {__newindex = function(t, k, v) rawset(t, k .. '2', type(v)) end}))
+__redis__err__handler(setmetatable({}, {__newindex = redis}))
+__redis__err__handler(setmetatable({}, {__newindex = 5}))
+__redis__err__handler(setmetatable({}, {__newindex = setmetatable({}, {__newindex = function(t, k, v) rawset(t, k, 1) end})}))
+pcall(error, redis)
+pcall(error, setmetatable({err = 'E'}, {__newindex = function(t, k, v) error('not ' .. k, 0) end}))
+pcall(error, setmetatable({err = 'E'}, {__newindex = function(t, k, v) error({}, 0) end}))
+xpcall(function() error(redis) end, __redis__err__handler)
+xpcall(function() error(setmetatable({}, {__newindex = function() error('x') end})) end, __redis__err__handler)
 ]==]

@@ -17,7 +17,18 @@ const PATIENCE: Duration = Duration::from_secs(4);
 const SERVER_BYTES: u64 = 1 << 30;
 
 /// The server or moonkeep failed, and both are new.
-pub(crate) struct Crash;
+pub(crate) struct Crash {
+    /// What moonkeep answered to the program after those whose replies came; none when it failed itself.
+    pub(crate) answered: Vec<Wire>,
+}
+
+impl Crash {
+    /// The program does not end: the server ran on, and moonkeep stopped it.
+    pub(crate) fn is_endless(&self) -> bool {
+        let stopped = |reply: &Wire| reply.to_string().contains("Script stopped: it used up its work budget");
+        self.answered.iter().any(stopped)
+    }
+}
 
 type Commands = Vec<Vec<Vec<u8>>>;
 
@@ -109,7 +120,7 @@ impl Sides {
                 commands.iter().map(|command| self.ours.run(resp3, command)).collect();
             let Ok(replies) = replies else {
                 self.restart();
-                return Err(Crash);
+                return Err(Crash { answered: Vec::new() });
             };
             got.push(replies);
         }
@@ -125,14 +136,13 @@ impl Sides {
         let connection = &mut self.connections[usize::from(resp3)];
         let mut both = Vec::new();
         let flushed = Wire::read(connection).is_ok();
-        for (commands, got) in all.iter().zip(got).take_while(|_| flushed) {
+        for (commands, got) in all.iter().zip(got) {
             let expected: Result<Vec<Wire>, _> = commands.iter().map(|_| Wire::read(connection)).collect();
-            let Ok(expected) = expected else { break };
+            let Some(expected) = expected.ok().filter(|_| flushed) else {
+                self.restart();
+                return Err(Crash { answered: got });
+            };
             both.push([expected, got]);
-        }
-        if both.len() < all.len() {
-            self.restart();
-            return Err(Crash);
         }
         Ok(both)
     }
