@@ -22,6 +22,7 @@
 //! - hold a script to its contract: [`Script::checked`], [`Contract`]
 //! - wait for a list, or for the end of a timeout, without stopping the thread: [`Client::start`], [`Pending`],
 //!   [`Builder::blocking`]
+//! - listen to what is published: [`Client::try_next_message`], [`Client::next_message`], [`Client::message`], [`Message`]
 //! - move time: [`Engine::advance`], [`Engine::set_time`]
 //! - keep, compare and go back: [`Engine::snapshot`], [`Engine::restore`], [`Engine::fork`], [`Snapshot::diff`]
 //! - see what happened: [`Engine::subscribe_journal`], [`Client::trace`], [`Engine::take_log`]; let replies be lost: [`Engine::lose`]
@@ -49,10 +50,11 @@ pub use command::log::{LogLevel, LogLine};
 pub use commands::table as commands;
 pub use contract::{Contract, ContractError, Input, Inputs, Verdict};
 pub use engine::{
-    Blocking, Builder, Client, Engine, Invocation, Journal, Loss, Pending, Script, Snapshot, ToArg,
+    Blocking, Builder, Client, Engine, Invocation, Journal, Loss, NextMessage, Pending, Script, Snapshot,
+    ToArg,
 };
 pub use error::{Error, Failure};
-pub use reply::{FromReply, Reply, ReplyRef};
+pub use reply::{FromReply, Message, Reply, ReplyRef};
 pub use script::{Control, HostFunction, Limits};
 pub use store::{Change, Held, JournalEntry};
 pub use util::clock::Clock;

@@ -294,7 +294,8 @@ fn info_follows_from_calls_clock_and_seed() {
         "uptime_in_seconds:90000\r\nuptime_in_days:1\r\n",
         "\r\n\r\n# Clients\r\nconnected_clients:1\r\n",
         "total_connections_received:1\r\ntotal_commands_processed:6\r\nexpired_keys:1\r\n",
-        "keyspace_hits:1\r\nkeyspace_misses:1\r\ntotal_error_replies:1\r\n",
+        "keyspace_hits:1\r\nkeyspace_misses:1\r\npubsub_channels:0\r\npubsub_patterns:0\r\npubsubshard_channels:0\r\n",
+        "total_error_replies:1\r\n",
         "\r\n\r\n# Keyspace\r\ndb0:keys=1,expires=0,avg_ttl=0\r\ndb3:keys=1,expires=0,avg_ttl=0\r\n",
     ] {
         assert!(one.contains(line), "{line:?} in {one}");

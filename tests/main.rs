@@ -27,6 +27,7 @@ mod language;
 mod libraries;
 mod luadiff;
 mod patterns;
+mod pubsub;
 mod reference;
 #[cfg(feature = "cli")]
 mod repl;

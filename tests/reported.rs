@@ -23,11 +23,6 @@ const WAITING: &[(&str, &[&str])] = &[
             "flag lifts the limit",
         ],
     ),
-    (
-        "keyspace notifications",
-        &["DEL event on the keyspace channel", "DECR reports incrby, ZINCRBY reports zincr"],
-    ),
-    ("publish and subscribe", &["script publishes, subscriber gets it"]),
 ];
 
 /// Cases that sleep in ways which the server's held clock does not show.

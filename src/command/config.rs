@@ -1,6 +1,8 @@
 //! The settings that CONFIG shows and changes, as far as the engine has what they set: the values, and a table of the
 //! names with what each takes. The command itself is in `commands::configuration`.
 
+use super::output_limits::OutputLimits;
+use crate::store::Classes;
 use crate::util::num::{parse_i64, parse_memory};
 use crate::value::packed::Limits;
 use crate::value::stream::NodeLimits;
@@ -20,6 +22,10 @@ pub struct Config {
     pub list_compress_depth: i64,
     /// list-max-listpack-size: elements, or below zero a class of sizes.
     pub list_max_listpack_size: i64,
+    /// Which keyspace events are published: notify-keyspace-events.
+    pub notify_keyspace_events: Classes,
+    /// How much may wait to be read by a client: client-output-buffer-limit.
+    pub output_limits: OutputLimits,
     /// The longest string: proto-max-bulk-len.
     pub proto_max_bulk_len: u64,
     /// set-max-intset-entries.
@@ -43,6 +49,8 @@ impl Default for Config {
             hll_sparse_max_bytes: 3000,
             list_compress_depth: 0,
             list_max_listpack_size: -2,
+            notify_keyspace_events: Classes::NONE,
+            output_limits: OutputLimits::default(),
             proto_max_bulk_len: 512 * 1024 * 1024,
             set_max_intset_entries: 512,
             stream_node_max_bytes: 4096,
@@ -92,6 +100,8 @@ enum Kind {
     Signed { field: fn(&mut Config) -> &mut i64, min: i64, max: i64 },
     /// A size in bytes that may have a unit.
     Memory { field: fn(&mut Config) -> &mut u64, min: u64, max: u64 },
+    /// Text of a form of its own.
+    Text { show: fn(&Config) -> String, read: fn(&mut Config, &[u8]) -> Result<(), String> },
     /// The number of databases, which is fixed.
     Databases,
     /// What this engine never does otherwise: only this value is taken.
@@ -120,6 +130,13 @@ macro_rules! memory {
 static SETTINGS: &[Setting] = &[
     Setting { name: "appendonly", kind: Kind::Fixed("no") },
     Setting { name: "busy-reply-threshold", kind: int!(busy_reply_threshold) },
+    Setting {
+        name: "client-output-buffer-limit",
+        kind: Kind::Text {
+            show: |config| config.output_limits.to_string(),
+            read: |config, text| config.output_limits.change(text),
+        },
+    },
     Setting { name: "databases", kind: Kind::Databases },
     Setting { name: "hash-max-listpack-entries", kind: int!(hash_max_listpack_entries) },
     Setting { name: "hash-max-listpack-value", kind: memory!(hash_max_listpack_value, 0) },
@@ -132,7 +149,18 @@ static SETTINGS: &[Setting] = &[
     Setting { name: "lua-time-limit", kind: int!(busy_reply_threshold) },
     Setting { name: "maxmemory", kind: Kind::Fixed("0") },
     Setting { name: "maxmemory-policy", kind: Kind::Fixed("noeviction") },
-    Setting { name: "notify-keyspace-events", kind: Kind::Fixed("") },
+    Setting {
+        name: "notify-keyspace-events",
+        kind: Kind::Text {
+            show: |config| config.notify_keyspace_events.to_string(),
+            read: |config, text| {
+                let classes = Classes::parse(text);
+                config.notify_keyspace_events =
+                    classes.ok_or("Invalid event class character. Use 'Ag$lshzxeKEtmdn'.")?;
+                Ok(())
+            },
+        },
+    },
     Setting { name: "proto-max-bulk-len", kind: memory!(proto_max_bulk_len, 1024 * 1024) },
     Setting { name: "requirepass", kind: Kind::Fixed("") },
     Setting { name: "save", kind: Kind::Fixed("") },
@@ -166,6 +194,7 @@ impl Setting {
         match self.kind {
             Kind::Int { field, .. } | Kind::Memory { field, .. } => field(&mut config.clone()).to_string(),
             Kind::Signed { field, .. } => field(&mut config.clone()).to_string(),
+            Kind::Text { show, .. } => show(config),
             Kind::Databases => databases.to_string(),
             Kind::Fixed(value) => value.to_owned(),
         }
@@ -193,6 +222,7 @@ impl Setting {
                     .filter(|value| (min..=max).contains(value))
                     .ok_or_else(|| out_of_range(min, max))?;
             }
+            Kind::Text { read, .. } => read(config, value)?,
             Kind::Fixed(only) if value == only.as_bytes() => {}
             Kind::Fixed(only) => {
                 return Err(format!("moonkeep takes only '{only}'"));

@@ -8,6 +8,8 @@ pub mod help;
 pub mod keys;
 pub mod libraries;
 pub mod log;
+pub mod output_limits;
+pub mod pubsub;
 pub mod random;
 pub mod scan;
 pub mod scripts;
@@ -26,6 +28,7 @@ use crate::value::Value;
 use blocking::{Unblock, Wait};
 use config::Config;
 use libraries::Libraries;
+use pubsub::PubSub;
 use scripts::Scripts;
 use session::{Session, Sessions};
 use spec::{MAY_REPLICATE, NO_MULTI, NOSCRIPT, TOUCHES_ARBITRARY_KEYS, WRITE};
@@ -147,6 +150,8 @@ pub struct State {
     pub store: Store,
     /// The clients.
     pub sessions: Sessions,
+    /// Who listens to what is published.
+    pub pubsub: PubSub,
     /// Sources of known scripts.
     pub scripts: Scripts,
     /// Libraries of functions.
@@ -179,6 +184,7 @@ impl State {
         State {
             store,
             sessions: Sessions::default(),
+            pubsub: PubSub::default(),
             scripts: Scripts::default(),
             libraries: Libraries::default(),
             config,
@@ -198,6 +204,7 @@ impl State {
         State {
             store: self.store.detached(),
             sessions: Sessions::default(),
+            pubsub: PubSub::default(),
             scripts: self.scripts.clone(),
             libraries: self.libraries.clone(),
             config: self.config.clone(),
@@ -220,6 +227,7 @@ impl State {
         self.config = other.config.clone();
         self.stats = other.stats;
         self.started_at_ms = other.started_at_ms;
+        self.listen();
     }
 }
 
@@ -291,6 +299,8 @@ impl Ctx<'_> {
     /// Ends a session: it takes no further call, and nothing of it is left but its number.
     pub fn close_session(&mut self, id: SessionId) {
         self.state.store.unwatch(id);
+        self.state.end_subscriptions(id);
+        self.state.pubsub.tell(id);
         let session = self.state.sessions.get_mut(id);
         session.queue = None;
         session.closed = true;
@@ -431,12 +441,20 @@ fn client_row(
     let session = cx.session_mut();
     session.used_at_ms = now_ms;
     session.last_command = row.as_ref().map_or("", |row| row.spec.name);
+    let only_listens = session.only_listens();
     let row = row?;
-    if session.queue.is_none() {
+    if session.queue.is_none() && !only_listens {
         return Ok((row, false));
     }
-    if row.spec.has(NO_MULTI) {
+    let in_multi = session.queue.is_some();
+    if in_multi && row.spec.has(NO_MULTI) {
         return Err(Failure::NOT_IN_MULTI);
+    }
+    if only_listens && !runs_while_listening(row) {
+        return Err(Failure::while_listening(row.spec.name));
+    }
+    if !in_multi {
+        return Ok((row, false));
     }
     Ok((row, !runs_in_multi(row)))
 }
@@ -483,10 +501,28 @@ fn run(cx: &mut Ctx<'_>, row: &'static Row, argv: Argv<'_>, out: &mut Reply) -> 
     }
     let result = (row.spec.run)(cx, argv, out);
     cx.state.stats.commands += 1;
+    if cx.state.store.has_events() {
+        cx.state.tell_events();
+    }
     if cx.state.store.dirty() != dirty && !cx.state.rewritten {
         cx.state.store.propagate(db, argv);
     }
     result.inspect_err(|_| out.rollback(mark))
+}
+
+/// What a session may call that listens and speaks RESP2.
+fn runs_while_listening(row: &Row) -> bool {
+    let names = [
+        "ping",
+        "subscribe",
+        "ssubscribe",
+        "unsubscribe",
+        "sunsubscribe",
+        "psubscribe",
+        "punsubscribe",
+        "quit",
+    ];
+    names.contains(&row.spec.name) || row.spec.name == "reset"
 }
 
 /// EXEC, DISCARD, MULTI, WATCH, QUIT and RESET act at once in an open transaction.

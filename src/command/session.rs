@@ -2,6 +2,7 @@
 
 use super::Argv;
 use super::blocking::Wait;
+use super::pubsub::Subscriber;
 use super::spec::Flags;
 use crate::reply::Resp;
 use crate::store::{Db, SessionId};
@@ -41,6 +42,8 @@ pub struct Session {
     pub no_evict: bool,
     /// What it waits for, when it does.
     pub blocked: Option<Box<Wait>>,
+    /// Its subscriptions and its inbox, once it has subscribed.
+    pub subscriber: Option<Box<Subscriber>>,
     /// The key that was written, while its waiting command runs again.
     pub woken_by: Option<Bytes>,
     /// Ended by QUIT or CLIENT KILL: it takes no further call.
@@ -144,6 +147,10 @@ impl Sessions {
     #[inline]
     pub fn get(&self, id: SessionId) -> &Session {
         self.slots[id as usize].as_ref().expect("a client holds its session open")
+    }
+    /// A session, if it is open.
+    pub(crate) fn find(&self, id: SessionId) -> Option<&Session> {
+        self.slots.get(id as usize)?.as_ref()
     }
     /// A session that is open, for changing; panics as [`get`](Self::get).
     #[inline]

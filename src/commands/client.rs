@@ -2,6 +2,7 @@
 
 use crate::command::args::{Args, int, is};
 use crate::command::blocking::Unblock;
+use crate::command::pubsub::{Subscriber, Topic};
 use crate::command::session::{Replies, Session};
 use crate::command::spec::*;
 use crate::command::{Argv, Ctx, Flow, help};
@@ -257,8 +258,12 @@ fn client_list(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow
     let ids = match argv {
         [_, _] => by_client_id(cx),
         [_, _, option, name] if is(option, "type") => match Type::named(name)? {
-            Type::Normal => by_client_id(cx),
             Type::Other => Vec::new(),
+            kind => {
+                let mut known = by_client_id(cx);
+                known.retain(|id| Type::of(cx.state.sessions.get(*id)) == kind);
+                known
+            }
         },
         [_, _, option, ids @ ..] if is(option, "id") && !ids.is_empty() => {
             let known = by_client_id(cx);
@@ -289,10 +294,12 @@ fn by_client_id(cx: &Ctx<'_>) -> Vec<SessionId> {
 }
 
 /// The kinds of clients, as far as there are clients of that kind.
-#[derive(PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Type {
     Normal,
-    /// Replicas, masters and subscribers, of which there are none.
+    /// Those who have subscribed to something.
+    Subscriber,
+    /// Replicas and masters, of which there are none.
     Other,
 }
 
@@ -301,10 +308,17 @@ impl Type {
         if is(name, "normal") {
             return Ok(Type::Normal);
         }
-        if ["slave", "replica", "pubsub", "master"].iter().any(|other| is(name, other)) {
+        if is(name, "pubsub") {
+            return Ok(Type::Subscriber);
+        }
+        if ["slave", "replica", "master"].iter().any(|other| is(name, other)) {
             return Ok(Type::Other);
         }
         Err(Failure::unknown_client_type(name))
+    }
+    fn of(session: &Session) -> Type {
+        let listens = session.subscriber.as_ref().is_some_and(|subscriber| subscriber.listens());
+        if listens { Type::Subscriber } else { Type::Normal }
     }
 }
 
@@ -315,11 +329,14 @@ fn describe(cx: &Ctx<'_>, id: SessionId, text: &mut String) {
     let queued = session.queue.as_ref().map(|queue| queue.commands.len()).or(session.running);
     let queued = queued.map_or(-1, |count| count as i64);
     let queue_bytes = queued_bytes(session);
+    let subscriber = session.subscriber.as_deref();
+    let count = |topic| subscriber.map_or(0, |subscriber| subscriber.count(topic));
+    let (unread, unread_bytes) = subscriber.map_or((0, 0), Subscriber::unread);
     let command = if session.last_command.is_empty() { "NULL" } else { session.last_command };
     let _ = writeln!(
         text,
-        "id={} addr={} laddr={LOCAL_ADDRESS} fd=-1 name={} age={} idle={} flags={} db={} sub=0 psub=0 ssub=0 \
-         multi={queued} qbuf=0 qbuf-free=0 argv-mem=0 multi-mem={queue_bytes} rbs=1024 rbp=0 obl=0 oll=0 omem=0 \
+        "id={} addr={} laddr={LOCAL_ADDRESS} fd=-1 name={} age={} idle={} flags={} db={} sub={} psub={} ssub={} \
+         multi={queued} qbuf=0 qbuf-free=0 argv-mem=0 multi-mem={queue_bytes} rbs=1024 rbp=0 obl=0 oll={unread} omem={unread_bytes} \
          tot-mem={} events=r cmd={command} user=default redir=-1 resp={}",
         session.client_id,
         address(session),
@@ -328,7 +345,10 @@ fn describe(cx: &Ctx<'_>, id: SessionId, text: &mut String) {
         seconds_since(session.used_at_ms),
         flags(cx, id, session),
         session.db,
-        size_of::<Session>() + queue_bytes,
+        count(Topic::Channel),
+        count(Topic::Pattern),
+        count(Topic::Shard),
+        size_of::<Session>() + queue_bytes + unread_bytes,
         session.resp.number(),
     );
 }
@@ -350,6 +370,7 @@ fn queued_bytes(session: &Session) -> usize {
 fn flags(cx: &Ctx<'_>, id: SessionId, session: &Session) -> String {
     let mut flags = String::new();
     for (set, flag) in [
+        (Type::of(session) == Type::Subscriber, 'P'),
         (session.queue.is_some() || session.running.is_some(), 'x'),
         (session.blocked.is_some(), 'b'),
         (cx.state.store.watch_is_broken(id), 'd'),
@@ -430,7 +451,7 @@ impl<'a> Filter<'a> {
     }
     fn fits(&self, session: &Session, is_me: bool) -> bool {
         self.client_id.is_none_or(|id| id == session.client_id)
-            && self.kind != Some(Type::Other)
+            && self.kind.as_ref().is_none_or(|kind| *kind == Type::of(session))
             && self.address.is_none_or(|wanted| wanted == address(session).as_bytes())
             && self.local_address.is_none_or(|wanted| wanted == LOCAL_ADDRESS.as_bytes())
             && !(self.skip_me && is_me)

@@ -128,6 +128,7 @@ fn config_set(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow,
         setting.change(&mut config, value).map_err(refused)?;
     }
     cx.state.config = config;
+    cx.state.listen();
     out.ok();
     Ok(Flow::Done)
 }

@@ -97,8 +97,13 @@ pub(crate) static SPECS: &[Spec] = &[
     },
 ];
 
-fn ping(_: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
+fn ping(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
     match argv {
+        [_] | [_, _] if cx.only_listens() => {
+            out.array(2);
+            out.bulk(b"pong");
+            out.bulk(argv.get(1).copied().unwrap_or_default());
+        }
         [_] => out.status("PONG"),
         [_, message] => out.bulk(message),
         _ => return Err(Failure::Arity("ping".to_owned())),
@@ -194,6 +199,7 @@ pub(super) fn client_name(name: &[u8]) -> Result<Bytes, Failure> {
 
 fn reset(cx: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
     cx.state.store.unwatch(cx.id);
+    cx.state.end_subscriptions(cx.id);
     let session = cx.session_mut();
     session.queue = None;
     session.db = 0;

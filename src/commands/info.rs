@@ -2,6 +2,7 @@
 //! sockets) are absent; all values follow from the calls, the clock and the seed.
 
 use crate::command::args::is;
+use crate::command::pubsub::Topic;
 use crate::command::session::Session;
 use crate::command::spec::*;
 use crate::command::{Argv, Ctx, Flow, REDIS_VERSION};
@@ -154,6 +155,9 @@ fn stats(cx: &Ctx<'_>, fields: &mut Fields) {
     fields.add("evicted_keys", 0);
     fields.add("keyspace_hits", store.hits);
     fields.add("keyspace_misses", store.misses);
+    fields.add("pubsub_channels", cx.state.pubsub.count(Topic::Channel));
+    fields.add("pubsub_patterns", cx.state.pubsub.count(Topic::Pattern));
+    fields.add("pubsubshard_channels", cx.state.pubsub.count(Topic::Shard));
     fields.add("total_error_replies", engine.errors);
 }
 

@@ -17,6 +17,7 @@ mod lcs;
 mod list_moves;
 mod lists;
 mod object;
+mod pubsub;
 mod scan;
 mod scripting;
 mod server;
@@ -61,6 +62,7 @@ pub fn table() -> &'static Table {
             list_moves::SPECS,
             lists::SPECS,
             object::SPECS,
+            pubsub::SPECS,
             scan::SPECS,
             scripting::SPECS,
             server::SPECS,

@@ -31,6 +31,8 @@ pub enum Blocking {
 pub(super) struct Deliveries {
     replies: Map<SessionId, Result<Reply, Error>>,
     askers: Map<SessionId, Waker>,
+    /// Who asks for messages.
+    readers: Map<SessionId, Waker>,
     /// Those to be woken once the lock is free.
     pub(super) wakers: Vec<Waker>,
     /// Something was delivered that a thread may wait for.
@@ -64,15 +66,26 @@ impl Deliveries {
     #[cold]
     pub(super) fn wake_all(&mut self) {
         self.wakers.extend(self.askers.drain().map(|(_, waker)| waker));
+        self.wakers.extend(self.readers.drain().map(|(_, waker)| waker));
         self.is_fresh = true;
     }
     /// Somebody wants to be told of the delivery.
     pub(super) fn ask(&mut self, id: SessionId, waker: &Waker) {
         self.askers.insert(id, waker.clone());
     }
+    /// Somebody wants to be told when a message comes.
+    pub(super) fn ask_for_messages(&mut self, id: SessionId, waker: &Waker) {
+        self.readers.insert(id, waker.clone());
+    }
+    /// A message has come, or none will.
+    pub(super) fn tell_of_messages(&mut self, id: SessionId) {
+        self.wakers.extend(self.readers.remove(&id));
+        self.is_fresh = true;
+    }
     fn forget(&mut self, id: SessionId) {
         self.replies.remove(&id);
         self.askers.remove(&id);
+        self.readers.remove(&id);
     }
 }
 
@@ -118,6 +131,9 @@ impl Core {
         if self.state.blocked > 0 {
             self.serve_those_ready();
         }
+        if self.state.pubsub.has_news() {
+            self.hand_out();
+        }
     }
     #[cold]
     fn serve_those_ready(&mut self) {
@@ -153,7 +169,7 @@ impl Core {
         let argv: Vec<&[u8]> = wait.argv.iter().map(|word| &**word).collect();
         let mut reply = Reply::new();
         self.run(id, Origin::Client, &argv, &mut reply);
-        self.state.store.finish_unit();
+        self.finish_unit();
         let session = self.state.sessions.get_mut(id);
         session.woken_by = None;
         if session.blocked.take().is_some() {

@@ -46,7 +46,7 @@ impl Client {
         core.enter(self.id)?;
         let db = core.state.sessions.get(self.id).db;
         let verdict = call.judge(&Facts::look(&core.state.store, db, call.keys, call.args));
-        core.state.store.finish_unit();
+        core.finish_unit();
         core.serve();
         verdict
     }

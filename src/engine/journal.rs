@@ -56,7 +56,7 @@ impl Engine {
         let id = core.state.sessions.open(now_ms);
         core.state.sessions.get_mut(id).replays = true;
         let result = core.replay(id, &mut entries.into_iter());
-        core.state.sessions.close(id);
+        core.state.forget_session(id);
         core.settle();
         result
     }
@@ -72,7 +72,7 @@ impl Core {
         let mut out = Reply::new();
         for entry in entries {
             if unit != Some(entry.unit) {
-                self.state.store.finish_unit();
+                self.finish_unit();
                 self.state.store.begin_unit(entry.now_ms.max(0).saturating_mul(1000));
                 self.clock.catch_up(entry.now_ms);
                 unit = Some(entry.unit);

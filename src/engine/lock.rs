@@ -135,8 +135,7 @@ impl Guard<'_> {
         let ids = std::mem::take(&mut *self.shared.closing.lock());
         for id in ids {
             self.core.forget_wait(id);
-            self.core.state.store.unwatch(id);
-            self.core.state.sessions.close(id);
+            self.core.state.forget_session(id);
         }
     }
     /// Lets the lock go until something is delivered, or the waiting of this session is over by the system's clock.

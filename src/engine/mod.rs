@@ -8,6 +8,7 @@ mod checked;
 mod client;
 mod exec;
 mod faults;
+mod inbox;
 mod journal;
 mod lock;
 mod pending;
@@ -18,6 +19,7 @@ pub use blocking::Blocking;
 pub use builder::Builder;
 pub use client::Client;
 pub use faults::Loss;
+pub use inbox::NextMessage;
 pub use journal::Journal;
 pub use pending::Pending;
 pub use script::{Invocation, Script, ToArg};
@@ -176,7 +178,7 @@ impl Core {
         self.end_overdue_waits();
         if !self.clock.is_manual() {
             self.state.store.expire_due(EXPIRE_PER_UNIT);
-            self.state.store.finish_unit();
+            self.finish_unit();
         }
         Ok(())
     }
@@ -187,6 +189,14 @@ impl Core {
         if session.replies != Replies::On && session.blocked.is_none() {
             self.withhold(id, out);
         }
+        self.finish_unit();
+    }
+    /// What the unit has done is told.
+    #[inline(always)]
+    fn finish_unit(&mut self) {
+        if self.state.store.has_events() {
+            self.state.tell_events();
+        }
         self.state.store.finish_unit();
     }
     /// Withholds the reply of a command from a session that does not want it.
@@ -195,7 +205,7 @@ impl Core {
         let (replies, sent) = session.replies.after_command();
         session.replies = replies;
         if !sent {
-            out.clear();
+            out.keep_pushes();
         }
     }
     /// Runs one command and does what its flow asks for.
@@ -245,7 +255,7 @@ impl Core {
     fn settle(&mut self) {
         self.state.store.begin_unit(self.clock.now_us());
         self.state.store.expire_due(usize::MAX);
-        self.state.store.finish_unit();
+        self.finish_unit();
         self.serve();
         self.end_overdue_waits();
     }

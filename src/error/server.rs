@@ -43,6 +43,8 @@ texts! {
     BAD_TIMEOUT = "ERR timeout is not an integer or out of range";
     /// A timeout below zero.
     NEGATIVE_TIMEOUT = "ERR timeout is negative";
+    /// SSUBSCRIBE where one reply is expected.
+    NO_SSUBSCRIBE = "ERR SSUBSCRIBE isn't allowed for a DENY BLOCKING client";
     /// A client name that would break CLIENT LIST.
     BAD_CLIENT_NAME = "ERR Client names cannot contain spaces, newlines or special characters.";
     /// AUTH with a password where none is set.
@@ -66,6 +68,16 @@ impl Failure {
     pub fn exec_arity() -> Self {
         Failure::text(
             "EXECABORT Transaction discarded because of: wrong number of arguments for 'exec' command",
+        )
+    }
+    /// Another command than those about subscriptions by a client that has some and speaks RESP2.
+    pub fn while_listening(name: &str) -> Self {
+        let code = if name == "exec" { "EXECABORT Transaction discarded because of:" } else { "ERR" };
+        Failure::Text(
+            format!(
+                "{code} Can't execute '{name}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context"
+            )
+            .into(),
         )
     }
     /// HELLO with a word that is no option or lacks its argument.

@@ -45,6 +45,13 @@ impl Reply {
     pub fn get<T: FromReply>(&self) -> Result<T, Error> {
         T::from_reply(self.view())
     }
+    /// Reads every value as `T`: SUBSCRIBE and its like answer once for each channel.
+    ///
+    /// # Errors
+    /// See [`FromReply::from_reply`].
+    pub fn get_each<T: FromReply>(&self) -> Result<Vec<T>, Error> {
+        self.values().map(T::from_reply).collect()
+    }
 }
 
 fn refuse<T>(want: &'static str, value: ReplyRef<'_>) -> Result<T, Error> {

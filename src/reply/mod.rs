@@ -3,11 +3,14 @@
 
 mod convert;
 mod display;
+mod message;
 pub mod resp;
 mod tape;
 mod view;
 
 pub use convert::FromReply;
+pub use message::Message;
+pub(crate) use message::Via;
 pub use tape::{Mark, Reply, Slot};
 pub use view::{Items, ReplyRef};
 

@@ -97,6 +97,19 @@ impl Reply {
         };
         items.for_each(|item| self.value(item));
     }
+    /// Drops all but the push messages, wherever they stand: what a client reads that wants no replies.
+    pub(crate) fn keep_pushes(&mut self) {
+        let mut kept = Reply::new();
+        let mut at = 0;
+        while at < self.ops.len() {
+            let ops = &self.ops[at..];
+            if ops[0].kind == Kind::Push {
+                kept.value(read(ops, &self.data).0);
+            }
+            at += if ops[0].kind == Kind::Push { width(ops) } else { 1 };
+        }
+        *self = kept;
+    }
     /// True when the first value is an error.
     pub fn is_error(&self) -> bool {
         self.ops.first().is_some_and(|op| op.kind == Kind::Error)

@@ -13,11 +13,13 @@ pub struct Edit<'a> {
     open: bool,
     /// The key was made for this edit: it goes again unless the edit ends in a change.
     new: bool,
+    /// It is told that the key is new.
+    announced: bool,
 }
 
 impl<'a> Edit<'a> {
     pub(super) fn new(store: &'a mut Store, db: Db, slot: u32, new: bool) -> Self {
-        Edit { store, db, slot, open: false, new }
+        Edit { store, db, slot, open: false, new, announced: false }
     }
     fn entry(&self) -> &Entry {
         self.store.keyspace(self.db).get(self.slot).expect("the slot is held while the guard lives")
@@ -47,10 +49,20 @@ impl<'a> Edit<'a> {
     }
     /// Tells an event that comes before the one the edit ends in.
     pub fn notify(&mut self, event: Event) {
+        self.announce();
         self.store.notify_slot(self.db, self.slot, event);
+    }
+    /// Tells that the key is new, once.
+    #[inline]
+    fn announce(&mut self) {
+        if self.new && !self.announced {
+            self.announced = true;
+            self.store.notify_slot(self.db, self.slot, Event::NEW);
+        }
     }
     /// Notes the change.
     pub fn commit(mut self, event: Event) {
+        self.announce();
         self.open = false;
         self.new = false;
         self.store.touch_slot(self.db, self.slot, event);
@@ -58,6 +70,7 @@ impl<'a> Edit<'a> {
     /// Notes the change, except to those who WATCH the key: some stream commands of the server forget them, and some of
     /// those have no event either.
     pub fn commit_unwatched(mut self, event: impl Into<Option<Event>>) {
+        self.announce();
         self.open = false;
         self.new = false;
         self.store.touch_unwatched(self.db, self.slot, event.into());
@@ -79,6 +92,7 @@ impl<'a> Edit<'a> {
     }
     /// Removes the key (a container became empty, GETDEL) and notes it.
     pub fn remove(mut self, event: Event) -> Option<Entry> {
+        self.announce();
         self.open = false;
         self.new = false;
         let entry = self.store.drop_slot(self.db, self.slot)?;

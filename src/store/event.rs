@@ -1,4 +1,8 @@
-//! What a change is called: the names of keyspace notifications, by class.
+//! What a change is called: the names of keyspace notifications, by class. Which of them somebody listens to is in
+//! `classes`.
+
+use super::Db;
+use crate::util::bytes::Bytes;
 
 /// A class of keyspace events, as a letter of notify-keyspace-events names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,12 +20,18 @@ pub enum EventClass {
     Hash,
     /// `z`: sorted sets.
     ZSet,
-    /// `t`: streams.
-    Stream,
     /// `x`: expiries.
     Expired,
     /// `e`: evictions.
     Evicted,
+    /// `t`: streams.
+    Stream,
+    /// `d`: modules, of which there are none.
+    Module,
+    /// `n`: a key that was not there before.
+    New,
+    /// `m`: a key that was looked for and not found.
+    KeyMiss,
 }
 
 /// A change of a key, by class and name.
@@ -33,7 +43,22 @@ pub struct Event {
     pub name: &'static str,
 }
 
+/// An event that somebody listens to.
+#[derive(Debug, Clone)]
+pub struct Told {
+    /// The database of the key.
+    pub db: Db,
+    /// The key.
+    pub key: Bytes,
+    /// What happened to it.
+    pub event: Event,
+}
+
 impl Event {
+    /// The key was not there before.
+    pub const NEW: Event = Event { class: EventClass::New, name: "new" };
+    /// The key was looked for and not found.
+    pub const KEY_MISS: Event = Event { class: EventClass::KeyMiss, name: "keymiss" };
     /// Whether sessions that wait for the key are told. Only what brings new entries, or takes away a group, wakes those
     /// who wait for a stream.
     pub(super) fn wakes(self) -> bool {

@@ -1,6 +1,7 @@
 //! The keyspace: databases, expiry, WATCH, the journal, and `touch`, the one place where a change is noted.
 //! `keyspace` holds one database, `edit` the guard for changing a value, `expire` the deadlines; commands are above.
 
+mod classes;
 mod diff;
 mod edit;
 mod entry;
@@ -16,10 +17,11 @@ mod tests;
 mod waiters;
 mod watch;
 
+pub use classes::Classes;
 pub use diff::{Change, Held};
 pub use edit::Edit;
 pub use entry::Entry;
-pub use event::{Event, EventClass};
+pub use event::{Event, EventClass, Told};
 pub(crate) use journal::Subscription;
 pub use journal::{JournalEntry, Targets};
 pub use watch::SessionId;
@@ -178,11 +180,13 @@ impl Store {
     pub fn read(&mut self, db: Db, key: &[u8]) -> Option<&Entry> {
         let Some((slot, entry)) = self.keyspace(db).find_entry(key) else {
             self.stats.misses += 1;
+            self.notify(db, key, Event::KEY_MISS);
             return None;
         };
         if entry.is_expired(self.now_ms) {
             self.stats.misses += 1;
             self.expire(db, slot);
+            self.notify(db, key, Event::KEY_MISS);
             return None;
         }
         let is_noted = entry.used_at_s == self.now_s;
@@ -197,7 +201,10 @@ impl Store {
         let slot = self.live(db, key);
         match slot {
             Some(_) => self.stats.hits += 1,
-            None => self.stats.misses += 1,
+            None => {
+                self.stats.misses += 1;
+                self.notify(db, key, Event::KEY_MISS);
+            }
         }
         self.keyspace(db).get(slot?)
     }
@@ -291,8 +298,13 @@ impl Store {
                 entry.used_at_s = now_s;
                 (slot, entry.expire_at_ms().is_some())
             }
-            None => (keyspace.insert(key, value, now_s), false),
+            None => {
+                let slot = keyspace.insert(key, value, now_s);
+                self.observers.tell(db, key, Event::NEW);
+                (slot, false)
+            }
         };
+        let keyspace = self.keyspace_mut(db);
         match expiry {
             Expiry::Clear if had_expiry => keyspace.set_expiry(slot, None),
             Expiry::At(at) => keyspace.set_expiry(slot, Some(at)),
@@ -368,6 +380,7 @@ impl Store {
         self.dirty += 1;
         if !self.observers.is_empty() {
             self.observers.mark(db, key, event.wakes());
+            self.observers.tell(db, key, event);
         }
     }
     /// `touch` for the key in a slot.
@@ -378,6 +391,7 @@ impl Store {
             && let Some(entry) = dbs[db as usize].get(slot)
         {
             observers.mark(db, entry.key(), event.wakes());
+            observers.tell(db, entry.key(), event);
         }
     }
     /// `touch_slot` without marking those who watch the key; some of these changes have no event either.
@@ -394,9 +408,32 @@ impl Store {
         }
     }
     /// Tells a further event of a change that is noted by itself: SET with a time is `set`, then `expire`.
-    pub fn notify(&mut self, _db: Db, _key: &[u8], _event: Event) {}
+    #[inline]
+    pub fn notify(&mut self, db: Db, key: &[u8], event: Event) {
+        self.observers.tell(db, key, event);
+    }
     /// `notify` for the key in a slot.
-    fn notify_slot(&mut self, _db: Db, _slot: u32, _event: Event) {}
+    fn notify_slot(&mut self, db: Db, slot: u32, event: Event) {
+        let Store { dbs, observers, .. } = self;
+        if observers.heard.has(event.class)
+            && let Some(entry) = dbs[db as usize].get(slot)
+        {
+            observers.tell(db, entry.key(), event);
+        }
+    }
+    /// The keyspace events that are told from now on.
+    pub(crate) fn listen(&mut self, classes: Classes) {
+        self.observers.heard = classes;
+    }
+    /// Whether something has happened that somebody listens to.
+    #[inline]
+    pub(crate) fn has_events(&self) -> bool {
+        !self.observers.told.is_empty()
+    }
+    /// What has happened, in its order.
+    pub(crate) fn take_events(&mut self) -> Vec<Told> {
+        std::mem::take(&mut self.observers.told)
+    }
     /// Grows with each change.
     #[inline]
     pub fn dirty(&self) -> u64 {
@@ -411,6 +448,7 @@ impl Store {
         self.propagate(db, &[b"DEL", &entry.key]);
         if !self.observers.is_empty() {
             self.observers.mark_expired(db, &entry.key);
+            self.observers.tell(db, &entry.key, Event::expired("expired"));
         }
     }
     /// Removes a key whose time is over; false when there is no such key.
@@ -498,6 +536,7 @@ impl Store {
     pub(crate) fn forget_observers_of_calls(&mut self) {
         self.observers.waiters = Default::default();
         self.observers.take_record();
+        self.observers.told.clear();
     }
 
     // ---- records

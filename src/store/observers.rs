@@ -2,6 +2,8 @@
 //! written, for scripts that are held to a contract. The common case, nobody at all, costs one look.
 
 use super::Db;
+use super::classes::Classes;
+use super::event::{Event, Told};
 use super::waiters::Waiters;
 use super::watch::Watches;
 use crate::util::bytes::Bytes;
@@ -10,6 +12,10 @@ use crate::util::bytes::Bytes;
 pub(super) struct Observers {
     pub(super) watches: Watches,
     pub(super) waiters: Waiters,
+    /// The keyspace events that somebody listens to.
+    pub(super) heard: Classes,
+    /// Those of the command that runs, in their order.
+    pub(super) told: Vec<Told>,
     /// The keys that changed since the record was begun, if it was.
     recorded: Option<Vec<(Db, Bytes)>>,
 }
@@ -17,7 +23,14 @@ pub(super) struct Observers {
 impl Observers {
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        self.watches.is_empty() && self.waiters.is_empty() && self.recorded.is_none()
+        self.watches.is_empty() && self.waiters.is_empty() && self.heard.is_none() && self.recorded.is_none()
+    }
+    /// Something has happened to a key.
+    #[inline]
+    pub(super) fn tell(&mut self, db: Db, key: &[u8], event: Event) {
+        if self.heard.has(event.class) {
+            self.told.push(Told { db, key: Bytes::from(key), event });
+        }
     }
     /// A key was written; `wakes` tells whether that is of use to those who wait for it.
     pub(super) fn mark(&mut self, db: Db, key: &[u8], wakes: bool) {

@@ -50,9 +50,10 @@ impl Moonkeep {
         self.connections.entry(name.into()).or_insert_with(|| Connection::new(engine.client()))
     }
 
-    /// Fetches what commands that waited were answered meanwhile.
+    /// Fetches what commands that waited were answered meanwhile, and what was published.
     fn pump(&mut self) {
         while self.connections.values_mut().any(Connection::pump) {}
+        self.connections.values_mut().for_each(Connection::read_messages);
     }
 }
 
@@ -78,12 +79,30 @@ impl Target for Moonkeep {
         let entries = self.journal.as_ref().map(|journal| journal.take().unwrap_or_default());
         let entries = entries.unwrap_or_default();
         let to_file = entries.iter().filter(|entry| matches!(entry.targets, Targets::All | Targets::Aof));
-        to_file.map(|entry| line(&entry.db.to_string(), &entry.argv)).collect()
+        let lines = to_file.map(|entry| line(&entry.db.to_string(), &entry.argv)).collect();
+        unbracketed(lines)
     }
 
     fn reset(&mut self) {
         *self = if self.journal.is_some() { Moonkeep::propagating() } else { Moonkeep::default() };
     }
+}
+
+/// Without the MULTI and EXEC around what is not more than one write. The server leaves out what goes to replicas only
+/// before it counts, when it has no replicas.
+fn unbracketed(mut lines: Vec<String>) -> Vec<String> {
+    let mut at = 0;
+    while at < lines.len() {
+        let end = lines[at..].iter().position(|line| line == "EXEC").filter(|_| lines[at] == "MULTI");
+        match end {
+            Some(end) if end <= 2 => {
+                lines.remove(at + end);
+                lines.remove(at);
+            }
+            _ => at += 1,
+        }
+    }
+    lines
 }
 
 impl Connection {
@@ -110,10 +129,21 @@ impl Connection {
         let waited = std::mem::replace(&mut self.waits, matches!(run, Ok(false)));
         match run {
             Ok(false) => return !waited,
-            Ok(true) => self.replies.extend(wires(&self.client, &reply)),
+            Ok(true) => {
+                self.read_messages();
+                self.replies.extend(wires(&self.client, &reply));
+            }
             Err(error) => self.replies.push_back(Wire::Error(format!("(no reply) {error}").into_bytes())),
         }
         true
+    }
+
+    /// Fetches what was published; nothing comes from a session that has ended.
+    fn read_messages(&mut self) {
+        let mut bytes = Vec::new();
+        if self.client.messages_into(None, &mut bytes).is_ok() {
+            self.replies.extend(read_all(&bytes));
+        }
     }
 }
 
@@ -130,7 +160,11 @@ fn wires(client: &Client, reply: &Reply) -> Vec<Wire> {
     let mut bytes = Vec::new();
     // Who is told that the engine is busy cannot ask it either.
     encode(reply, client.protocol().unwrap_or_default(), &mut bytes);
-    let mut rest = bytes.as_slice();
+    read_all(&bytes)
+}
+
+fn read_all(bytes: &[u8]) -> Vec<Wire> {
+    let mut rest = bytes;
     let mut replies = Vec::new();
     while !rest.fill_buf().unwrap_or_default().is_empty() {
         match Wire::read(&mut rest) {

@@ -1,0 +1,337 @@
+//! Who listens to what: channels, patterns and sharded channels, with the sessions that have subscribed in the order in
+//! which they did, and for each session its subscriptions and its inbox. Plain data; the commands are in
+//! `commands::pubsub`, what wakes a reader in `engine::inbox`.
+
+use super::output_limits::BufferLimit;
+use super::session::Sessions;
+use super::{Ctx, State};
+use crate::reply::{Message, Resp, Via};
+use crate::store::{Classes, SessionId, Told};
+use crate::util::bytes::Bytes;
+use crate::util::glob::glob;
+use crate::util::hasher::Map;
+use std::collections::{BTreeMap, VecDeque};
+
+/// What one subscribes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Topic {
+    /// A channel.
+    Channel,
+    /// All channels whose names match a pattern.
+    Pattern,
+    /// A sharded channel.
+    Shard,
+}
+
+/// A map that is walked in the order in which its names were added.
+#[derive(Debug, Clone)]
+pub(crate) struct Ordered<V> {
+    places: Map<Bytes, u64>,
+    items: BTreeMap<u64, (Bytes, V)>,
+    next: u64,
+}
+
+impl<V> Default for Ordered<V> {
+    fn default() -> Self {
+        Ordered { places: Map::default(), items: BTreeMap::new(), next: 0 }
+    }
+}
+
+impl<V: Default> Ordered<V> {
+    pub(crate) fn len(&self) -> usize {
+        self.items.len()
+    }
+    pub(crate) fn get(&self, name: &[u8]) -> Option<&V> {
+        self.items.get(self.places.get(name)?).map(|(_, value)| value)
+    }
+    /// The value of a name, made when there is none; and whether it was.
+    fn enter(&mut self, name: &Bytes) -> (&mut V, bool) {
+        let next = self.next;
+        let place = *self.places.entry(name.clone()).or_insert(next);
+        self.next += u64::from(place == next);
+        let (_, value) = self.items.entry(place).or_insert_with(|| (name.clone(), V::default()));
+        (value, place == next)
+    }
+    fn get_mut(&mut self, name: &[u8]) -> Option<&mut V> {
+        self.items.get_mut(self.places.get(name)?).map(|(_, value)| value)
+    }
+    fn remove(&mut self, name: &[u8]) -> bool {
+        self.places.remove(name).is_some_and(|place| self.items.remove(&place).is_some())
+    }
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Bytes, &V)> {
+        self.items.values().map(|(name, value)| (name, value))
+    }
+}
+
+/// One value for each kind of topic.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Topics<V> {
+    channels: Ordered<V>,
+    patterns: Ordered<V>,
+    shards: Ordered<V>,
+}
+
+impl<V> Topics<V> {
+    pub(crate) fn of(&self, topic: Topic) -> &Ordered<V> {
+        match topic {
+            Topic::Channel => &self.channels,
+            Topic::Pattern => &self.patterns,
+            Topic::Shard => &self.shards,
+        }
+    }
+    fn of_mut(&mut self, topic: Topic) -> &mut Ordered<V> {
+        match topic {
+            Topic::Channel => &mut self.channels,
+            Topic::Pattern => &mut self.patterns,
+            Topic::Shard => &mut self.shards,
+        }
+    }
+}
+
+/// What a session has that has ever subscribed.
+#[derive(Debug, Clone, Default)]
+pub struct Subscriber {
+    names: Topics<()>,
+    inbox: VecDeque<Message>,
+    /// What the messages in the inbox take on the wire.
+    inbox_bytes: usize,
+    /// Since when the inbox holds more than the soft limit, in seconds.
+    above_soft_since_s: Option<i64>,
+    /// The inbox held more than a limit: the session ends with the unit.
+    overflowed: bool,
+}
+
+impl Subscriber {
+    /// How many topics of a kind there are.
+    pub fn count(&self, topic: Topic) -> usize {
+        self.names.of(topic).len()
+    }
+    /// What a reply to SUBSCRIBE and its like counts.
+    pub fn told_count(&self, topic: Topic) -> usize {
+        match topic {
+            Topic::Shard => self.count(Topic::Shard),
+            Topic::Channel | Topic::Pattern => self.count(Topic::Channel) + self.count(Topic::Pattern),
+        }
+    }
+    /// Whether it listens to anything.
+    pub fn listens(&self) -> bool {
+        self.told_count(Topic::Channel) + self.count(Topic::Shard) > 0
+    }
+    /// How many messages wait to be read, and their bytes on the wire.
+    pub fn unread(&self) -> (usize, usize) {
+        (self.inbox.len(), self.inbox_bytes)
+    }
+    /// Takes the oldest message.
+    pub(crate) fn take(&mut self) -> Option<Message> {
+        let message = self.inbox.pop_front()?;
+        self.inbox_bytes -= message.wire_bytes();
+        if self.inbox.is_empty() {
+            self.inbox = VecDeque::new();
+        }
+        Some(message)
+    }
+    /// Puts a message in; true when the inbox was empty, or has become too full.
+    fn receive(&mut self, message: Message, limit: &BufferLimit, now_s: i64) -> bool {
+        if self.overflowed {
+            return false;
+        }
+        let was_empty = self.inbox.is_empty();
+        self.inbox_bytes += message.wire_bytes();
+        self.inbox.push_back(message);
+        let bytes = self.inbox_bytes as u64;
+        let above_soft = limit.soft_bytes > 0 && bytes >= limit.soft_bytes;
+        let since_s = above_soft.then(|| *self.above_soft_since_s.get_or_insert(now_s));
+        self.above_soft_since_s = since_s;
+        let too_long = since_s.is_some_and(|since_s| now_s - since_s > limit.soft_seconds);
+        if too_long || (limit.hard_bytes > 0 && bytes >= limit.hard_bytes) {
+            self.overflowed = true;
+            self.inbox = VecDeque::new();
+            self.inbox_bytes = 0;
+        }
+        was_empty || self.overflowed
+    }
+}
+
+/// All subscriptions.
+#[derive(Debug, Clone, Default)]
+pub struct PubSub {
+    listeners: Topics<Vec<SessionId>>,
+    /// Sessions whose inbox was empty and is not any more, or has run over.
+    news: Vec<SessionId>,
+}
+
+impl PubSub {
+    /// How many topics of a kind somebody listens to.
+    pub fn count(&self, topic: Topic) -> usize {
+        self.listeners.of(topic).len()
+    }
+    /// The topics of a kind that somebody listens to, in the order in which the first one came.
+    pub fn names(&self, topic: Topic) -> impl Iterator<Item = &[u8]> {
+        self.listeners.of(topic).iter().map(|(name, _)| name.as_slice())
+    }
+    /// How many sessions listen to one.
+    pub fn listeners(&self, topic: Topic, name: &[u8]) -> usize {
+        self.listeners.of(topic).get(name).map_or(0, Vec::len)
+    }
+    /// Whether anybody listens to channels.
+    pub(crate) fn is_heard(&self) -> bool {
+        self.count(Topic::Channel) + self.count(Topic::Pattern) > 0
+    }
+    /// Whether there is somebody to be told.
+    #[inline]
+    pub(crate) fn has_news(&self) -> bool {
+        !self.news.is_empty()
+    }
+    /// Somebody is to be told.
+    pub(crate) fn tell(&mut self, id: SessionId) {
+        self.news.push(id);
+    }
+    /// Those who are to be told that something has come, or that nothing will.
+    pub(crate) fn take_news(&mut self) -> Vec<SessionId> {
+        std::mem::take(&mut self.news)
+    }
+    fn forget(&mut self, id: SessionId, topic: Topic, name: &[u8]) {
+        let listeners = self.listeners.of_mut(topic);
+        let Some(sessions) = listeners.get_mut(name) else { return };
+        sessions.retain(|other| *other != id);
+        if sessions.is_empty() {
+            listeners.remove(name);
+        }
+    }
+    /// Sends a message to all who listen, in the order in which they began to; answers to how many.
+    pub(crate) fn publish(&mut self, post: &Post<'_>, sessions: &mut Sessions) -> usize {
+        if !post.is_sharded && !self.is_heard() {
+            return 0;
+        }
+        let PubSub { listeners, news } = self;
+        let (channel, payload) = (Bytes::from(post.channel), Bytes::from(post.payload));
+        let mut count = 0;
+        let mut send = |via: &Via, to: &[SessionId]| {
+            for id in to {
+                count += 1;
+                let session = sessions.get_mut(*id);
+                let resp = session.resp;
+                let Some(subscriber) = &mut session.subscriber else { continue };
+                let message = Message::new(via.clone(), channel.clone(), payload.clone(), resp);
+                let is_news = subscriber.receive(message, post.limit, post.now_s);
+                news.extend(is_news.then_some(*id));
+            }
+        };
+        let (topic, via) = match post.is_sharded {
+            true => (Topic::Shard, Via::Shard),
+            false => (Topic::Channel, Via::Channel),
+        };
+        listeners.of(topic).get(post.channel).into_iter().for_each(|to| send(&via, to));
+        if !post.is_sharded {
+            let fitting = listeners.patterns.iter().filter(|(pattern, _)| glob(pattern, post.channel, false));
+            fitting.for_each(|(pattern, to)| send(&Via::Pattern(pattern.clone()), to));
+        }
+        count
+    }
+}
+
+/// A message on its way.
+pub(crate) struct Post<'a> {
+    is_sharded: bool,
+    channel: &'a [u8],
+    payload: &'a [u8],
+    limit: &'a BufferLimit,
+    now_s: i64,
+}
+
+impl State {
+    /// Sends a message to all who listen; answers to how many.
+    pub(crate) fn publish(&mut self, is_sharded: bool, channel: &[u8], payload: &[u8]) -> usize {
+        let State { pubsub, sessions, config, store, .. } = self;
+        let limit = &config.output_limits.pubsub;
+        let post = Post { is_sharded, channel, payload, limit, now_s: store.now_ms().div_euclid(1000) };
+        pubsub.publish(&post, sessions)
+    }
+    /// Notes which keyspace events somebody may hear, after subscriptions or settings have changed.
+    pub(crate) fn listen(&mut self) {
+        let wanted = self.config.notify_keyspace_events;
+        let heard = wanted.is_heard() && self.pubsub.is_heard();
+        self.store.listen(if heard { wanted } else { Classes::NONE });
+    }
+    /// Publishes the keyspace events of the command that has run, in their order.
+    #[cold]
+    pub(crate) fn tell_events(&mut self) {
+        let classes = self.config.notify_keyspace_events;
+        for Told { db, key, event } in self.store.take_events() {
+            if classes.to_keyspace() {
+                let channel = [format!("__keyspace@{db}__:").as_bytes(), &key].concat();
+                self.publish(false, &channel, event.name.as_bytes());
+            }
+            if classes.to_keyevent() {
+                let channel = format!("__keyevent@{db}__:{}", event.name);
+                self.publish(false, channel.as_bytes(), &key);
+            }
+        }
+    }
+    /// The session listens to nothing any more.
+    pub(crate) fn end_subscriptions(&mut self, id: SessionId) {
+        let Some(subscriber) = &mut self.sessions.get_mut(id).subscriber else { return };
+        let names = std::mem::take(&mut subscriber.names);
+        for topic in [Topic::Channel, Topic::Pattern, Topic::Shard] {
+            names.of(topic).iter().for_each(|(name, ())| self.pubsub.forget(id, topic, name));
+        }
+        self.listen();
+    }
+    /// Whether the inbox of a session that is open has run over.
+    pub(crate) fn has_overflowed(&self, id: SessionId) -> bool {
+        let session = self.sessions.find(id).filter(|session| !session.closed);
+        let subscriber = session.and_then(|session| session.subscriber.as_ref());
+        subscriber.is_some_and(|subscriber| subscriber.overflowed)
+    }
+    /// Nothing more is known of the session.
+    pub(crate) fn forget_session(&mut self, id: SessionId) {
+        self.store.unwatch(id);
+        self.end_subscriptions(id);
+        self.sessions.close(id);
+    }
+}
+
+impl Ctx<'_> {
+    /// The session's subscriptions, if it has ever subscribed.
+    pub(crate) fn subscriber(&self) -> Option<&Subscriber> {
+        self.session().subscriber.as_deref()
+    }
+    /// Whether the session takes only commands about subscriptions: it has some and speaks RESP2.
+    pub(crate) fn only_listens(&self) -> bool {
+        self.session().only_listens()
+    }
+    /// Subscribes the session.
+    pub(crate) fn subscribe(&mut self, topic: Topic, name: &[u8]) {
+        let (id, name) = (self.id, Bytes::from(name));
+        let subscriber = self.session_mut().subscriber.get_or_insert_default();
+        let (_, is_new) = subscriber.names.of_mut(topic).enter(&name);
+        if is_new {
+            self.state.pubsub.listeners.of_mut(topic).enter(&name).0.push(id);
+        }
+    }
+    /// Ends a subscription of the session.
+    pub(crate) fn unsubscribe(&mut self, topic: Topic, name: &[u8]) {
+        let id = self.id;
+        let Some(subscriber) = &mut self.session_mut().subscriber else { return };
+        if subscriber.names.of_mut(topic).remove(name) {
+            self.state.pubsub.forget(id, topic, name);
+        }
+    }
+    /// What the session listens to, in the order in which it began to.
+    pub(crate) fn subscriptions(&self, topic: Topic) -> Vec<Bytes> {
+        let names = self.subscriber().map(|subscriber| subscriber.names.of(topic).iter());
+        names.into_iter().flatten().map(|(name, ())| name.clone()).collect()
+    }
+}
+
+/// Whether a session takes only commands about subscriptions.
+impl super::session::Session {
+    /// It has subscriptions and speaks RESP2.
+    #[inline]
+    pub fn only_listens(&self) -> bool {
+        match &self.subscriber {
+            None => false,
+            Some(subscriber) => self.resp == Resp::V2 && subscriber.listens(),
+        }
+    }
+}
