@@ -36,7 +36,7 @@ fn merge<T: Copy>(mut left: &[T], mut right: &[T], compare: &impl Fn(&T, &T) -> 
 /// Sorts so far that the elements at the `wanted` places are those that sorting all would put there: a quick sort
 /// (Bentley and McIlroy, "Engineering a Sort Function") that leaves alone the parts in which no wanted place is.
 pub fn partial_sort<T>(items: &mut [T], wanted: Range<usize>, compare: &impl Fn(&T, &T) -> Ordering) {
-    let mut todo = vec![0..items.len()];
+    let mut todo: Vec<Range<usize>> = std::iter::once(0..items.len()).collect();
     while let Some(part) = todo.pop() {
         if wanted.end <= part.start || wanted.start >= part.end {
             continue;
