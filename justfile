@@ -49,6 +49,11 @@ instructions:
 bench:
     cargo bench --bench compare
 
+# Bytes and time of large values against a real server, and how time grows with their size.
+structures:
+    cargo bench --bench structures
+    cargo bench --bench structures -- growth
+
 # The long forms: run them before a release.
 nightly:
     MOONKEEP_REQUIRE_SERVER=1 MOONKEEP_DIFF_PROGRAMS=200000 MOONKEEP_HOSTILE_ROUNDS=100 MOONKEEP_COVERAGE_MIN=1000 MOONKEEP_COVERAGE=target/coverage.txt MOONKEEP_LUA_PROGRAMS=1000000 MOONKEEP_LUA_MIN=1000 MOONKEEP_LUA_TEXTS_MIN=5 MOONKEEP_LUA_REACH=target/lua_reach.txt cargo test --release -- --nocapture

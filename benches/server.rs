@@ -110,6 +110,10 @@ impl Connection {
         for _ in 0..rounds {
             self.send(&batch, 64);
         }
+        self.exec_so_far_ns(name)
+    }
+    /// The server's own nanoseconds per call of a command, since the statistics were reset.
+    pub(crate) fn exec_so_far_ns(&mut self, name: &str) -> f64 {
         let info = String::from_utf8_lossy(&self.call(&[b"INFO", b"commandstats"])).into_owned();
         let line =
             info.lines().find(|line| line.starts_with(&format!("cmdstat_{name}:"))).expect("was called");

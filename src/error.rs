@@ -99,6 +99,11 @@ pub enum Failure {
         "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust."
     )]
     NoFrequency,
+    /// OBJECT IDLETIME needs an eviction policy that does not count uses.
+    #[error(
+        "ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust."
+    )]
+    NoIdleTime,
     /// Any other text, code included.
     #[error("{0}")]
     Text(Cow<'static, str>),

@@ -26,6 +26,7 @@ mod keys;
 mod language;
 mod libraries;
 mod luadiff;
+mod memory;
 mod patterns;
 mod pubsub;
 mod reference;

@@ -30,17 +30,20 @@ pub enum WaitOn {
     Stream,
     /// A stream; its going ends the waiting.
     Group,
+    /// So many replicas, of which there is none: its time ends the waiting.
+    Replicas,
 }
 
 impl WaitOn {
     /// Whether a value of this type may serve the command.
     pub fn serves(self, type_name: Option<&str>) -> bool {
         let own = match self {
-            WaitOn::List => "list",
-            WaitOn::ZSet => "zset",
-            WaitOn::Stream | WaitOn::Group => "stream",
+            WaitOn::List => Some("list"),
+            WaitOn::ZSet => Some("zset"),
+            WaitOn::Stream | WaitOn::Group => Some("stream"),
+            WaitOn::Replicas => None,
         };
-        type_name == Some(own)
+        own.is_some() && type_name == own
     }
 }
 

@@ -2,7 +2,7 @@
 //! names with what each takes. The command itself is in `commands::configuration`.
 
 use super::output_limits::OutputLimits;
-use crate::store::Classes;
+use crate::store::{Classes, MemorySettings, Policy};
 use crate::util::num::{parse_i64, parse_memory};
 use crate::value::packed::Limits;
 use crate::value::stream::NodeLimits;
@@ -22,6 +22,12 @@ pub struct Config {
     pub list_compress_depth: i64,
     /// list-max-listpack-size: elements, or below zero a class of sizes.
     pub list_max_listpack_size: i64,
+    /// maxmemory-eviction-tenacity: kept, but eviction never stops half-way.
+    pub maxmemory_eviction_tenacity: u64,
+    /// maxmemory and what belongs to it; the store has a copy.
+    pub memory: MemorySettings,
+    /// Settings about freeing in the background, of which nobody can tell: server-del, user-del, user-flush.
+    pub lazy_frees: [bool; 3],
     /// Which keyspace events are published: notify-keyspace-events.
     pub notify_keyspace_events: Classes,
     /// How much may wait to be read by a client: client-output-buffer-limit.
@@ -51,6 +57,9 @@ impl Default for Config {
             list_max_listpack_size: -2,
             notify_keyspace_events: Classes::NONE,
             output_limits: OutputLimits::default(),
+            maxmemory_eviction_tenacity: 10,
+            memory: MemorySettings::default(),
+            lazy_frees: [false; 3],
             proto_max_bulk_len: 512 * 1024 * 1024,
             set_max_intset_entries: 512,
             stream_node_max_bytes: 4096,
@@ -102,6 +111,10 @@ enum Kind {
     Memory { field: fn(&mut Config) -> &mut u64, min: u64, max: u64 },
     /// Text of a form of its own.
     Text { show: fn(&Config) -> String, read: fn(&mut Config, &[u8]) -> Result<(), String> },
+    /// `yes` or `no`.
+    Bool { field: fn(&mut Config) -> &mut bool },
+    /// A policy of eviction.
+    Policy,
     /// The number of databases, which is fixed.
     Databases,
     /// What this engine never does otherwise: only this value is taken.
@@ -113,6 +126,16 @@ const MOST: u64 = i64::MAX as u64;
 macro_rules! int {
     ($field:ident) => {
         Kind::Int { field: |config| &mut config.$field, min: 0, max: MOST }
+    };
+}
+macro_rules! memory_int {
+    ($field:ident, $min:expr) => {
+        Kind::Int { field: |config| &mut config.memory.$field, min: $min, max: i32::MAX as u64 }
+    };
+}
+macro_rules! yes_no {
+    ($($field:tt)*) => {
+        Kind::Bool { field: |config| &mut config.$($field)* }
     };
 }
 macro_rules! signed {
@@ -143,12 +166,27 @@ static SETTINGS: &[Setting] = &[
     Setting { name: "hash-max-ziplist-entries", kind: int!(hash_max_listpack_entries) },
     Setting { name: "hash-max-ziplist-value", kind: memory!(hash_max_listpack_value, 0) },
     Setting { name: "hll-sparse-max-bytes", kind: memory!(hll_sparse_max_bytes, 0) },
+    Setting { name: "lazyfree-lazy-eviction", kind: yes_no!(memory.lazy_eviction) },
+    Setting { name: "lazyfree-lazy-expire", kind: yes_no!(memory.lazy_expire) },
+    Setting { name: "lazyfree-lazy-server-del", kind: yes_no!(lazy_frees[0]) },
+    Setting { name: "lazyfree-lazy-user-del", kind: yes_no!(lazy_frees[1]) },
+    Setting { name: "lazyfree-lazy-user-flush", kind: yes_no!(lazy_frees[2]) },
+    Setting { name: "lfu-decay-time", kind: memory_int!(lfu_decay_time, 0) },
+    Setting { name: "lfu-log-factor", kind: memory_int!(lfu_log_factor, 0) },
     Setting { name: "list-compress-depth", kind: signed!(list_compress_depth, 0) },
     Setting { name: "list-max-listpack-size", kind: signed!(list_max_listpack_size, i32::MIN as i64) },
     Setting { name: "list-max-ziplist-size", kind: signed!(list_max_listpack_size, i32::MIN as i64) },
     Setting { name: "lua-time-limit", kind: int!(busy_reply_threshold) },
-    Setting { name: "maxmemory", kind: Kind::Fixed("0") },
-    Setting { name: "maxmemory-policy", kind: Kind::Fixed("noeviction") },
+    Setting {
+        name: "maxmemory",
+        kind: Kind::Memory { field: |config| &mut config.memory.maxmemory, min: 0, max: u64::MAX },
+    },
+    Setting {
+        name: "maxmemory-eviction-tenacity",
+        kind: Kind::Int { field: |config| &mut config.maxmemory_eviction_tenacity, min: 0, max: 100 },
+    },
+    Setting { name: "maxmemory-policy", kind: Kind::Policy },
+    Setting { name: "maxmemory-samples", kind: memory_int!(samples, 1) },
     Setting {
         name: "notify-keyspace-events",
         kind: Kind::Text {
@@ -195,6 +233,8 @@ impl Setting {
             Kind::Int { field, .. } | Kind::Memory { field, .. } => field(&mut config.clone()).to_string(),
             Kind::Signed { field, .. } => field(&mut config.clone()).to_string(),
             Kind::Text { show, .. } => show(config),
+            Kind::Bool { field } => if *field(&mut config.clone()) { "yes" } else { "no" }.to_owned(),
+            Kind::Policy => config.memory.policy.name().to_owned(),
             Kind::Databases => databases.to_string(),
             Kind::Fixed(value) => value.to_owned(),
         }
@@ -223,6 +263,10 @@ impl Setting {
                     .ok_or_else(|| out_of_range(min, max))?;
             }
             Kind::Text { read, .. } => read(config, value)?,
+            Kind::Bool { field } => {
+                *field(config) = yes_or_no(value).ok_or("argument must be 'yes' or 'no'")?;
+            }
+            Kind::Policy => config.memory.policy = policy(value)?,
             Kind::Fixed(only) if value == only.as_bytes() => {}
             Kind::Fixed(only) => {
                 return Err(format!("moonkeep takes only '{only}'"));
@@ -231,6 +275,19 @@ impl Setting {
         }
         Ok(())
     }
+}
+
+fn yes_or_no(value: &[u8]) -> Option<bool> {
+    let yes = value.eq_ignore_ascii_case(b"yes");
+    (yes || value.eq_ignore_ascii_case(b"no")).then_some(yes)
+}
+
+fn policy(value: &[u8]) -> Result<Policy, String> {
+    let known = Policy::NAMES.iter().find(|(name, _)| value.eq_ignore_ascii_case(name.as_bytes()));
+    let names = || Policy::NAMES.map(|(name, _)| name).join(", ");
+    known
+        .map(|(_, policy)| *policy)
+        .ok_or_else(|| format!("argument(s) must be one of the following: {}", names()))
 }
 
 fn integer(value: &[u8]) -> Result<i64, String> {

@@ -8,12 +8,14 @@ pub mod help;
 pub mod keys;
 pub mod libraries;
 pub mod log;
+mod memory;
 pub mod output_limits;
 pub mod pubsub;
 pub mod random;
 pub mod scan;
 pub mod scripts;
 pub mod session;
+pub(crate) mod shebang;
 pub mod spec;
 pub mod table;
 pub mod usage;
@@ -174,6 +176,10 @@ pub struct State {
     pub unblocked: Vec<(SessionId, Unblock)>,
     /// The last command of a script was one that may take long.
     pub(crate) took_long: bool,
+    /// The last command that was let in found memory over its limit, and no key to evict.
+    pub(crate) out_of_memory: bool,
+    /// The running script may not call what needs more memory.
+    pub(crate) refuses_growth: bool,
     /// The running command has told its propagated form itself.
     rewritten: bool,
 }
@@ -196,6 +202,8 @@ impl State {
             blocked: 0,
             unblocked: Vec::new(),
             took_long: false,
+            out_of_memory: false,
+            refuses_growth: false,
             rewritten: false,
         }
     }
@@ -216,6 +224,8 @@ impl State {
             blocked: 0,
             unblocked: Vec::new(),
             took_long: false,
+            out_of_memory: self.out_of_memory,
+            refuses_growth: false,
             rewritten: false,
         }
     }
@@ -225,6 +235,7 @@ impl State {
         self.scripts = other.scripts.clone();
         self.libraries = other.libraries.clone();
         self.config = other.config.clone();
+        self.out_of_memory = other.out_of_memory;
         self.stats = other.stats;
         self.started_at_ms = other.started_at_ms;
         self.listen();
@@ -403,7 +414,8 @@ pub fn call(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, F
         Origin::Client => match client_row(cx, table, argv) {
             Ok((row, false)) => run(cx, row, argv, out),
             Ok((row, true)) => {
-                cx.session_mut().enqueue(argv, row.spec.flags);
+                let flags = memory::queued_flags(cx, row, argv);
+                cx.session_mut().enqueue(argv, flags);
                 out.status("QUEUED");
                 Ok(Flow::Done)
             }
@@ -443,20 +455,20 @@ fn client_row(
     session.last_command = row.as_ref().map_or("", |row| row.spec.name);
     let only_listens = session.only_listens();
     let row = row?;
-    if session.queue.is_none() && !only_listens {
+    let (in_multi, is_limited) = (session.queue.is_some(), cx.state.config.memory.maxmemory != 0);
+    if !in_multi && !only_listens && !is_limited {
         return Ok((row, false));
     }
-    let in_multi = session.queue.is_some();
     if in_multi && row.spec.has(NO_MULTI) {
         return Err(Failure::NOT_IN_MULTI);
+    }
+    if is_limited {
+        memory::admit(cx, row, argv)?;
     }
     if only_listens && !runs_while_listening(row) {
         return Err(Failure::while_listening(row.spec.name));
     }
-    if !in_multi {
-        return Ok((row, false));
-    }
-    Ok((row, !runs_in_multi(row)))
+    Ok((row, in_multi && !runs_in_multi(row)))
 }
 
 /// A client's command was refused: an open transaction is spoiled; a refused EXEC discards it.
@@ -487,6 +499,9 @@ fn script_row(cx: &mut Ctx<'_>, table: &'static Table, argv: Argv<'_>) -> Result
     }
     if row.spec.flags & (WRITE | MAY_REPLICATE) != 0 && cx.session().read_only {
         return Err(Failure::SCRIPT_READ_ONLY);
+    }
+    if cx.state.refuses_growth {
+        cx.state.check_growth(row)?;
     }
     Ok(row)
 }

@@ -2,7 +2,7 @@
 
 use crate::command::config::{Setting, setting, settings};
 use crate::command::spec::*;
-use crate::command::{Argv, Ctx, Flow, Stats, help};
+use crate::command::{Argv, Ctx, Flow, Origin, Stats, help};
 use crate::error::Failure;
 use crate::reply::Reply;
 use crate::store::StoreStats;
@@ -127,8 +127,12 @@ fn config_set(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow,
         let refused = |why: String| Failure::config_set(setting.name.as_bytes(), &why);
         setting.change(&mut config, value).map_err(refused)?;
     }
+    cx.state.store.set_memory(config.memory);
     cx.state.config = config;
     cx.state.listen();
+    if cx.origin == Origin::Client {
+        cx.state.store.make_room();
+    }
     out.ok();
     Ok(Flow::Done)
 }

@@ -8,6 +8,7 @@ use crate::command::spec::*;
 use crate::command::{Argv, Ctx, Flow, REDIS_VERSION};
 use crate::error::Failure;
 use crate::reply::Reply;
+use crate::store::{BASE_BYTES, EXPIRY_BYTES, KEY_BYTES};
 use crate::util::rng::Rng;
 use std::fmt::Write;
 
@@ -128,15 +129,24 @@ fn clients(cx: &Ctx<'_>, fields: &mut Fields) {
 }
 
 fn memory(cx: &Ctx<'_>, fields: &mut Fields) {
-    let used = cx.state.store.memory_bytes() as u64;
-    fields.add_bytes("used_memory", used);
-    fields.add("used_memory_dataset", used);
+    let store = &cx.state.store;
+    let (keys, expiries) = store.keys_and_expiries();
+    let (used, startup) = (store.memory_bytes(), BASE_BYTES);
+    let overhead = startup + keys * KEY_BYTES + expiries * EXPIRY_BYTES;
+    fields.add_bytes("used_memory", used as u64);
+    fields.add("used_memory_overhead", overhead);
+    fields.add("used_memory_startup", startup);
+    fields.add("used_memory_dataset", used - overhead);
+    let share = (used - overhead) as f64 * 100.0 / (used - startup).max(1) as f64;
+    fields.add("used_memory_dataset_perc", format_args!("{share:.2}%"));
     fields.add("number_of_cached_scripts", cx.state.scripts.len());
     fields.add("number_of_functions", cx.state.libraries.functions_len());
     fields.add("number_of_libraries", cx.state.libraries.len());
-    fields.add_bytes("maxmemory", 0);
-    fields.add("maxmemory_policy", "noeviction");
+    fields.add_bytes("maxmemory", store.memory().maxmemory);
+    fields.add("maxmemory_policy", store.memory().policy.name());
+    fields.add("mem_not_counted_for_evict", 0);
     fields.add("lazyfree_pending_objects", 0);
+    fields.add("lazyfreed_objects", 0);
 }
 
 fn persistence(_: &Ctx<'_>, fields: &mut Fields) {
@@ -152,7 +162,11 @@ fn stats(cx: &Ctx<'_>, fields: &mut Fields) {
     fields.add("total_connections_received", engine.connections);
     fields.add("total_commands_processed", engine.commands);
     fields.add("expired_keys", store.expired);
-    fields.add("evicted_keys", 0);
+    fields.add("evicted_keys", store.evicted);
+    fields.add("evicted_clients", 0);
+    let over_for_us = cx.state.store.over_for_us();
+    fields.add("total_eviction_exceeded_time", (store.eviction_exceeded_us + over_for_us) / 1000);
+    fields.add("current_eviction_exceeded_time", over_for_us / 1000);
     fields.add("keyspace_hits", store.hits);
     fields.add("keyspace_misses", store.misses);
     fields.add("pubsub_channels", cx.state.pubsub.count(Topic::Channel));

@@ -247,7 +247,9 @@ fn relocate(cx: &mut Ctx<'_>, from: &Place<'_>, to: &Place<'_>) {
     let store = &mut cx.state.store;
     if let Some(entry) = store.take(from.db, from.key, Event::generic(from.event)) {
         let expiry = entry.expire_at_ms().map_or(Expiry::Clear, Expiry::At);
+        let uses = entry.uses();
         store.put(to.db, to.key, entry.into_value(), expiry, Event::generic(to.event));
+        store.move_use(to.db, to.key, uses);
     }
 }
 

@@ -16,8 +16,10 @@ mod keys;
 mod lcs;
 mod list_moves;
 mod lists;
+mod memory;
 mod object;
 mod pubsub;
+mod replication;
 mod scan;
 mod scripting;
 mod server;
@@ -61,8 +63,10 @@ pub fn table() -> &'static Table {
             lcs::SPECS,
             list_moves::SPECS,
             lists::SPECS,
+            memory::SPECS,
             object::SPECS,
             pubsub::SPECS,
+            replication::SPECS,
             scan::SPECS,
             scripting::SPECS,
             server::SPECS,

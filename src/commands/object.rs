@@ -91,10 +91,12 @@ fn object_encoding(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<
 }
 
 fn object_freq(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
-    if cx.look(argv[2]).is_some() {
-        return Err(Failure::NoFrequency);
+    let (now_ms, memory) = (cx.now_ms(), *cx.state.store.memory());
+    match cx.look(argv[2]) {
+        Some(_) if !memory.policy.counts() => return Err(Failure::NoFrequency),
+        Some(entry) => out.int(i64::from(entry.frequency(now_ms, memory.lfu_decay_time))),
+        None => out.nil(),
     }
-    out.nil();
     Ok(Flow::Done)
 }
 
@@ -121,9 +123,10 @@ fn object_help(_: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Flow, Fa
 }
 
 fn object_idletime(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
-    let now_s = cx.now_ms().div_euclid(1000);
+    let (now_ms, counts) = (cx.now_ms(), cx.state.store.memory().policy.counts());
     match cx.look(argv[2]) {
-        Some(entry) => out.int((now_s - i64::from(entry.used_at_s())).max(0)),
+        Some(_) if counts => return Err(Failure::NoIdleTime),
+        Some(entry) => out.int(entry.idle_s(now_ms)),
         None => out.nil(),
     }
     Ok(Flow::Done)

@@ -181,11 +181,10 @@ impl Core {
     }
     /// Ends the waiting of a session without a key.
     pub(super) fn end_wait(&mut self, id: SessionId, reason: Unblock) {
-        if self.unblock(id).is_none() {
-            return;
-        }
+        let Some(wait) = self.unblock(id) else { return };
         let mut reply = Reply::new();
         match reason {
+            Unblock::Timeout if wait.on == WaitOn::Replicas => reply.int(0),
             Unblock::Timeout => reply.nil_array(),
             Unblock::Error => reply.error(&Failure::UNBLOCKED),
             Unblock::StreamGone => reply.error(&Failure::STREAM_GONE),

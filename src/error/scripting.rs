@@ -27,6 +27,8 @@ texts! {
     SCRIPT_READ_ONLY = "ERR Write commands are not allowed from read-only scripts.";
     /// EVAL_RO of a script that declares itself and not `no-writes`.
     SCRIPT_WRITES = "ERR Can not execute a script with write flag using *_ro command.";
+    /// A script that declares itself runs in EXEC while memory is short.
+    SCRIPT_OUT_OF_MEMORY = "OOM allow-oom flag is not set on the script, can not run it when used memory > 'maxmemory'";
     /// A first line that starts with `#!` and does not end.
     SHEBANG = "ERR Invalid script shebang";
     /// A first line whose words cannot be told apart.

@@ -80,6 +80,10 @@ impl Failure {
             .into(),
         )
     }
+    /// EXEC that was refused for what its commands need.
+    pub fn exec_aborted(why: &Failure) -> Self {
+        Failure::Text(format!("EXECABORT Transaction discarded because of: {why}").into())
+    }
     /// HELLO with a word that is no option or lacks its argument.
     pub fn hello_option(option: &[u8]) -> Self {
         Failure::with_word("ERR Syntax error in HELLO option '", option, "'")

@@ -9,7 +9,7 @@ use super::bytecode::Uses;
 use super::convert::before_nul;
 use super::limits::Stop;
 use super::sandbox::{push_strict_metatable, refuse_write, seal_strictly};
-use super::shebang::is_name;
+use crate::command::shebang::is_name;
 use super::stack::{GLOBALS, Kind, REGISTRY, Raised, Returned, Stack};
 use crate::command::libraries::FunctionFlags;
 use crate::error::Failure;

@@ -18,7 +18,6 @@ mod limits;
 mod parsing;
 mod pattern;
 mod sandbox;
-mod shebang;
 mod stack;
 mod strings;
 mod tables;
@@ -27,6 +26,7 @@ mod tests;
 
 use crate::command::scripts::Sha;
 use crate::command::session::SCRIPT_SESSION;
+use crate::command::shebang::{self, Flags};
 use crate::command::{self, Argv, Origin, State, VmCall};
 use crate::error::Failure;
 use crate::reply::{Reply, Resp};
@@ -40,7 +40,6 @@ use interpreter::Interpreter;
 use limits::Purpose;
 pub(crate) use limits::RunningFunction;
 pub use limits::{Control, Limits};
-use shebang::Flags;
 use std::sync::Arc;
 
 /// More compiled functions than this are not kept: they are compiled again when they run.
@@ -249,6 +248,7 @@ fn invoke(
     if flags.declared && !flags.no_writes && run.read_only {
         return Err(Failure::SCRIPT_WRITES);
     }
+    state.begin_script(flags)?;
     let db = state.sessions.get(caller).db;
     let session = state.sessions.get_mut(SCRIPT_SESSION);
     session.db = db;

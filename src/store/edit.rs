@@ -11,6 +11,8 @@ pub struct Edit<'a> {
     slot: u32,
     /// The value was opened for changing, and the end of that is not told yet.
     open: bool,
+    /// The value was opened for changing: it does not count in the memory that is used until the edit ends.
+    lifted: bool,
     /// The key was made for this edit: it goes again unless the edit ends in a change.
     new: bool,
     /// It is told that the key is new.
@@ -19,7 +21,7 @@ pub struct Edit<'a> {
 
 impl<'a> Edit<'a> {
     pub(super) fn new(store: &'a mut Store, db: Db, slot: u32, new: bool) -> Self {
-        Edit { store, db, slot, open: false, new, announced: false }
+        Edit { store, db, slot, open: false, lifted: false, new, announced: false }
     }
     fn entry(&self) -> &Entry {
         self.store.keyspace(self.db).get(self.slot).expect("the slot is held while the guard lives")
@@ -31,7 +33,11 @@ impl<'a> Edit<'a> {
     /// The value, for changing.
     pub fn value_mut(&mut self) -> &mut Value {
         self.open = true;
-        let entry = self.store.keyspace_mut(self.db).get_mut(self.slot);
+        let keyspace = self.store.keyspace_mut(self.db);
+        if !std::mem::replace(&mut self.lifted, true) {
+            keyspace.lift(self.slot);
+        }
+        let entry = keyspace.get_mut(self.slot);
         &mut entry.expect("the slot is held while the guard lives").value
     }
     /// The instant of expiry in Unix milliseconds.
@@ -90,11 +96,19 @@ impl<'a> Edit<'a> {
     pub fn unchanged(mut self) {
         self.open = false;
     }
+    /// What the value takes up counts again.
+    #[inline]
+    fn lay(&mut self) {
+        if std::mem::take(&mut self.lifted) {
+            self.store.keyspace_mut(self.db).lay(self.slot);
+        }
+    }
     /// Removes the key (a container became empty, GETDEL) and notes it.
     pub fn remove(mut self, event: Event) -> Option<Entry> {
         self.announce();
         self.open = false;
         self.new = false;
+        self.lay();
         let entry = self.store.drop_slot(self.db, self.slot)?;
         self.store.touch(self.db, entry.key(), event);
         Some(entry)
@@ -103,6 +117,7 @@ impl<'a> Edit<'a> {
 
 impl Drop for Edit<'_> {
     fn drop(&mut self) {
+        self.lay();
         if self.new {
             self.store.drop_slot(self.db, self.slot);
         }

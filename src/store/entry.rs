@@ -1,5 +1,6 @@
 //! One key with its value: 64 bytes, one cache line.
 
+use super::memory::{EXPIRY_BYTES, KEY_BYTES};
 use crate::util::bytes::Bytes;
 use crate::value::Value;
 use crate::value::digest::Digest;
@@ -14,8 +15,8 @@ pub struct Entry {
     pub(super) value: Value,
     pub(super) expire_at: i64,
     pub(super) hash: u32,
-    /// Last use in seconds of the engine clock, for OBJECT IDLETIME.
-    pub(super) used_at_s: u32,
+    /// When or how often it was used: see `uses`.
+    pub(super) used: u32,
 }
 
 const _: () = assert!(size_of::<Option<Entry>>() == 64, "one cache line");
@@ -56,8 +57,18 @@ impl Entry {
         digest.word(self.expire_at as u64);
         digest.finish()
     }
-    /// When the key was last used, in seconds of the engine clock.
-    pub fn used_at_s(&self) -> u32 {
-        self.used_at_s
+    /// When or how often it was used, for another key that takes the value over.
+    pub fn uses(&self) -> u32 {
+        self.used
+    }
+    /// What the key takes up, by the engine's own count.
+    pub fn memory_bytes(&self) -> usize {
+        let expiry = if self.expire_at == NO_EXPIRY { 0 } else { EXPIRY_BYTES };
+        KEY_BYTES + expiry + self.heap_bytes()
+    }
+    /// The long parts of key and value.
+    #[inline]
+    pub(super) fn heap_bytes(&self) -> usize {
+        self.key.heap_bytes() + self.value.heap_bytes()
     }
 }

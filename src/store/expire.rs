@@ -64,13 +64,13 @@ impl Deadlines {
         entries.dedup();
         *heap = entries.into();
     }
+    /// The entry at a place of the heap, whether it still holds or not.
+    pub(super) fn at(&self, place: usize) -> Option<(i64, u32)> {
+        self.heap.as_slice().get(place).map(|Reverse(entry)| *entry)
+    }
     /// How many entries the heap has, those that no longer hold included.
-    #[cfg(test)]
     pub(super) fn entries(&self) -> usize {
         self.heap.len()
-    }
-    pub(super) fn memory_bytes(&self) -> usize {
-        self.heap.capacity() * size_of::<(i64, u32)>()
     }
 }
 

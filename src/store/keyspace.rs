@@ -4,6 +4,7 @@
 
 use super::entry::{Entry, NO_EXPIRY};
 use super::expire::Deadlines;
+use super::memory::{EXPIRY_BYTES, KEY_BYTES};
 use super::slots::{FreeSlots, spread};
 use crate::util::bytes::Bytes;
 use crate::util::hasher::Hasher;
@@ -61,6 +62,8 @@ pub(super) struct Keyspace {
     epoch: u32,
     /// A cursor of this epoch was given out.
     scanned: bool,
+    /// The long parts of all keys and values, but for a value that is lifted.
+    heap_bytes: usize,
     hasher: Hasher,
     pub(super) deadlines: Deadlines,
 }
@@ -73,6 +76,7 @@ impl Keyspace {
             free: FreeSlots::default(),
             epoch: 0,
             scanned: false,
+            heap_bytes: 0,
             hasher,
             deadlines: Deadlines::default(),
         }
@@ -122,21 +126,44 @@ impl Keyspace {
         *page.digest.get_mut() = 0;
         page.entries[slot % PAGE].as_mut()
     }
-    /// Notes when an entry was used; copies nothing when that is known already. The digest of the page stays.
+    /// Puts another value in the place of one. True when the entry has an expiry.
     #[inline]
-    pub(super) fn note_use(&mut self, slot: u32, now_s: u32) {
+    pub(super) fn replace(&mut self, slot: u32, value: Value) -> bool {
+        let Some(entry) = self.get_mut(slot) else { return false };
+        let (new, old) = (value.heap_bytes(), entry.value.heap_bytes());
+        entry.value = value;
+        let has_expiry = entry.expire_at != NO_EXPIRY;
+        self.heap_bytes = self.heap_bytes - old + new;
+        has_expiry
+    }
+    /// The value of an entry, for changing: it does not count until it is laid down again.
+    #[inline]
+    pub(super) fn lift(&mut self, slot: u32) {
+        let bytes = self.get(slot).map_or(0, |entry| entry.value.heap_bytes());
+        self.heap_bytes -= bytes;
+    }
+    /// A value that was lifted counts again.
+    #[inline]
+    pub(super) fn lay(&mut self, slot: u32) {
+        let bytes = self.get(slot).map_or(0, |entry| entry.value.heap_bytes());
+        self.heap_bytes += bytes;
+    }
+    /// Notes the use of an entry; copies nothing when that is known already. The digest of the page stays.
+    #[inline]
+    pub(super) fn note_use(&mut self, slot: u32, used: u32) {
         let slot = slot as usize;
         let Some(page) = self.pages.get_mut(slot / PAGE) else { return };
-        if page.entries[slot % PAGE].as_ref().is_some_and(|entry| entry.used_at_s != now_s)
+        if page.entries[slot % PAGE].as_ref().is_some_and(|entry| entry.used != used)
             && let Some(entry) = &mut Arc::make_mut(page).entries[slot % PAGE]
         {
-            entry.used_at_s = now_s;
+            entry.used = used;
         }
     }
     /// Adds a key that is not there.
-    pub(super) fn insert(&mut self, key: &[u8], value: Value, used_at_s: u32) -> u32 {
+    pub(super) fn insert(&mut self, key: &[u8], value: Value, used: u32) -> u32 {
         let hash = self.hash(key);
-        let entry = Entry { key: Bytes::from(key), value, expire_at: NO_EXPIRY, hash, used_at_s };
+        let entry = Entry { key: Bytes::from(key), value, expire_at: NO_EXPIRY, hash, used };
+        self.heap_bytes += entry.heap_bytes();
         let slot = self.free.take(hash).unwrap_or_else(|| self.grow());
         let at = slot as usize;
         let page = Arc::make_mut(&mut self.pages[at / PAGE]);
@@ -165,6 +192,7 @@ impl Keyspace {
         let page = Arc::make_mut(&mut self.pages[at / PAGE]);
         *page.digest.get_mut() = 0;
         let entry = page.entries[at % PAGE].take()?;
+        self.heap_bytes -= entry.heap_bytes();
         self.free.hold(hash, slot);
         if entry.expire_at != NO_EXPIRY {
             self.deadlines.forget();
@@ -283,12 +311,13 @@ impl Keyspace {
         self.scanned = true;
         u64::from(self.epoch) << 32 | slot
     }
-    /// Bytes held by the table, the pages and long keys; values count for themselves.
-    pub(super) fn overhead_bytes(&self) -> usize {
-        self.table.allocation_size()
-            + self.pages.len() * size_of::<Page>()
-            + self.pages.capacity() * size_of::<Arc<Page>>()
-            + self.free.memory_bytes()
-            + self.deadlines.memory_bytes()
+    /// What the keys take up, by the engine's own count.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.len() * KEY_BYTES + self.deadlines.live() * EXPIRY_BYTES + self.heap_bytes
+    }
+    /// The same, counted anew: costs a look at each key.
+    #[cfg(any(test, debug_assertions))]
+    pub(super) fn weigh(&self) -> usize {
+        self.iter().map(Entry::memory_bytes).sum()
     }
 }

@@ -6,14 +6,17 @@ mod diff;
 mod edit;
 mod entry;
 mod event;
+mod evict;
 mod expire;
 mod journal;
 mod keyspace;
+mod memory;
 mod observers;
 mod slots;
 mod snapshot;
 #[cfg(test)]
 mod tests;
+mod uses;
 mod waiters;
 mod watch;
 
@@ -24,12 +27,14 @@ pub use entry::Entry;
 pub use event::{Event, EventClass, Told};
 pub(crate) use journal::Subscription;
 pub use journal::{JournalEntry, Targets};
+pub use memory::{BASE_BYTES, EXPIRY_BYTES, KEY_BYTES, MemorySettings, Policy};
 pub use watch::SessionId;
 
 use crate::util::bytes::Bytes;
 use crate::util::hasher::Hasher;
 use crate::util::rng::Rng;
 use crate::value::Value;
+use evict::Evictor;
 use journal::Journal;
 use keyspace::Keyspace;
 use observers::Observers;
@@ -57,6 +62,10 @@ pub struct StoreStats {
     pub misses: u64,
     /// Keys that went because their time was over.
     pub expired: u64,
+    /// Keys that went because memory was short.
+    pub evicted: u64,
+    /// For how long memory was over its limit, in microseconds.
+    pub eviction_exceeded_us: u64,
 }
 
 /// All databases and what hangs on their changes.
@@ -66,7 +75,10 @@ pub struct Store {
     hasher: Hasher,
     now_us: i64,
     now_ms: i64,
-    now_s: u32,
+    /// What notes a use in this unit: see `uses`.
+    used_now: u32,
+    memory: MemorySettings,
+    evictor: Evictor,
     /// Grows with each change; a command that leaves it alone has changed nothing.
     dirty: u64,
     /// The databases from which the unit that runs removed keys.
@@ -92,7 +104,9 @@ impl Store {
             hasher,
             now_us: 0,
             now_ms: 0,
-            now_s: 0,
+            used_now: 0,
+            memory: MemorySettings::default(),
+            evictor: Evictor::default(),
             dirty: 0,
             removed_from: Vec::new(),
             observers: Observers::default(),
@@ -107,13 +121,6 @@ impl Store {
     /// The seed of the generator: what names this engine follows from it.
     pub fn seed(&self) -> u64 {
         self.seed
-    }
-    /// Bytes that the keys and values take. Costs a look at each key.
-    pub fn memory_bytes(&self) -> usize {
-        let per_entry = |entry: &Entry| entry.key.heap_bytes() + entry.value.heap_bytes();
-        let per_db =
-            |keyspace: &Keyspace| keyspace.overhead_bytes() + keyspace.iter().map(per_entry).sum::<usize>();
-        self.dbs.iter().map(per_db).sum()
     }
 
     // ---- time: sampled once per unit
@@ -133,7 +140,7 @@ impl Store {
         if self.now_us != now_us {
             self.now_us = now_us;
             self.now_ms = now_us.div_euclid(1000);
-            self.now_s = self.now_ms.div_euclid(1000) as u32;
+            self.used_now = self.use_now();
         }
     }
     /// Ends the unit: what it wrote becomes readable in the journal.
@@ -147,10 +154,16 @@ impl Store {
         for db in self.removed_from.drain(..) {
             self.dbs[db as usize].settle();
         }
+        #[cfg(debug_assertions)]
+        self.assert_memory();
     }
-    #[inline]
-    pub(crate) fn now_s(&self) -> u32 {
-        self.now_s
+    /// The count of memory is exact: looked at after each unit while there are few keys.
+    #[cfg(any(test, debug_assertions))]
+    fn assert_memory(&self) {
+        const FEW: usize = 64;
+        for keyspace in self.dbs.iter().filter(|keyspace| keyspace.len() <= FEW) {
+            debug_assert_eq!(keyspace.memory_bytes(), keyspace.weigh(), "the count of memory is exact");
+        }
     }
 
     // ---- reading
@@ -189,7 +202,7 @@ impl Store {
             self.notify(db, key, Event::KEY_MISS);
             return None;
         }
-        let is_noted = entry.used_at_s == self.now_s;
+        let is_noted = entry.used == self.used_now;
         self.stats.hits += 1;
         if !is_noted {
             self.note_use(db, slot);
@@ -208,11 +221,6 @@ impl Store {
         }
         self.keyspace(db).get(slot?)
     }
-    #[inline]
-    fn note_use(&mut self, db: Db, slot: u32) {
-        let now_s = self.now_s();
-        self.keyspace_mut(db).note_use(slot, now_s);
-    }
     /// Whether a key is there, for a command that writes: notes the use, but counts no hit or miss.
     #[inline]
     pub fn has(&mut self, db: Db, key: &[u8]) -> bool {
@@ -225,6 +233,10 @@ impl Store {
     /// True when the key is there and its time is not over; changes nothing at all.
     pub fn contains(&self, db: Db, key: &[u8]) -> bool {
         self.keyspace(db).find_live(key, self.now_ms).is_some()
+    }
+    /// The entry of a key as it is, its time over or not; changes nothing at all.
+    pub fn peek(&self, db: Db, key: &[u8]) -> Option<&Entry> {
+        self.keyspace(db).find_entry(key).map(|(_, entry)| entry)
     }
     /// Keys in a database, those included whose time is over but that nobody has met yet.
     pub fn len(&self, db: Db) -> usize {
@@ -283,23 +295,20 @@ impl Store {
             self.note_use(db, slot);
             return Edit::new(self, db, slot, false);
         }
-        let now_s = self.now_s();
-        let slot = self.keyspace_mut(db).insert(key, fresh(), now_s);
+        let used = self.first_use();
+        let slot = self.keyspace_mut(db).insert(key, fresh(), used);
         Edit::new(self, db, slot, true)
     }
     /// Sets a key, whatever it held before.
     pub fn put(&mut self, db: Db, key: &[u8], value: Value, expiry: Expiry, event: Event) {
-        let now_s = self.now_s();
-        let slot = self.live(db, key);
-        let keyspace = self.keyspace_mut(db);
-        let (slot, had_expiry) = match slot.and_then(|slot| Some((slot, keyspace.get_mut(slot)?))) {
-            Some((slot, entry)) => {
-                entry.value = value;
-                entry.used_at_s = now_s;
-                (slot, entry.expire_at_ms().is_some())
+        let (slot, had_expiry) = match self.live(db, key) {
+            Some(slot) => {
+                self.note_use(db, slot);
+                (slot, self.keyspace_mut(db).replace(slot, value))
             }
             None => {
-                let slot = keyspace.insert(key, value, now_s);
+                let used = self.first_use();
+                let slot = self.keyspace_mut(db).insert(key, value, used);
                 self.observers.tell(db, key, Event::NEW);
                 (slot, false)
             }
@@ -445,7 +454,8 @@ impl Store {
     fn expire(&mut self, db: Db, slot: u32) {
         let Some(entry) = self.drop_slot(db, slot) else { return };
         self.stats.expired += 1;
-        self.propagate(db, &[b"DEL", &entry.key]);
+        let name: &[u8] = if self.memory.lazy_expire { b"UNLINK" } else { b"DEL" };
+        self.propagate(db, &[name, &entry.key]);
         if !self.observers.is_empty() {
             self.observers.mark_expired(db, &entry.key);
             self.observers.tell(db, &entry.key, Event::expired("expired"));

@@ -48,10 +48,6 @@ impl FreeSlots {
             self.held = HashTable::new();
         }
     }
-    /// Bytes on the heap, for accounting.
-    pub(super) fn memory_bytes(&self) -> usize {
-        self.any.capacity() * size_of::<u32>() + self.held.allocation_size()
-    }
 }
 
 /// Where an entry goes in a table: from the 32 bits of its hash that are kept, so that growing needs no key.

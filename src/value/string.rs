@@ -140,7 +140,7 @@ impl Str {
         match self {
             Str::Int(_) | Str::Inline(_) => 0,
             Str::Fixed(bytes) => bytes.len() + 16,
-            Str::Growable(bytes) => bytes.capacity() + 40,
+            Str::Growable(bytes) => bytes.len() + 40,
         }
     }
 }

@@ -1,25 +1,25 @@
 //! The first line of a script that declares what the script is: `#!lua flags=no-writes,allow-oom`.
 //! And that of a library of functions, which names it: `#!lua name=stock`. Only the line's own syntax; what the flags
-//! mean for a run is in `mod`.
+//! mean for a run is in `script`.
 
 use crate::command::libraries::FunctionFlags;
 use crate::error::Failure;
 
 /// What a script declares of itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Flags {
+pub(crate) struct Flags {
     /// There is a shebang line: the flags count.
-    pub(super) declared: bool,
-    pub(super) no_writes: bool,
-    pub(super) allow_oom: bool,
-    pub(super) allow_stale: bool,
-    pub(super) no_cluster: bool,
-    pub(super) allow_cross_slot_keys: bool,
+    pub(crate) declared: bool,
+    pub(crate) no_writes: bool,
+    pub(crate) allow_oom: bool,
+    pub(crate) allow_stale: bool,
+    pub(crate) no_cluster: bool,
+    pub(crate) allow_cross_slot_keys: bool,
 }
 
 /// The flags, and the source without the words of its first line (the line itself stays, so that lines keep
 /// their numbers).
-pub(super) fn parse(source: &[u8]) -> Result<(Flags, &[u8]), Failure> {
+pub(crate) fn parse(source: &[u8]) -> Result<(Flags, &[u8]), Failure> {
     let mut flags = Flags::default();
     if !source.starts_with(b"#!") {
         return Ok((flags, source));
@@ -52,14 +52,14 @@ pub(super) fn parse(source: &[u8]) -> Result<(Flags, &[u8]), Failure> {
 
 /// What the first line of a library says, and the rest of it.
 #[derive(Debug)]
-pub(super) struct Library<'a> {
-    pub(super) name: Vec<u8>,
+pub(crate) struct Library<'a> {
+    pub(crate) name: Vec<u8>,
     /// From the end of the first line on.
-    pub(super) code: &'a [u8],
+    pub(crate) code: &'a [u8],
 }
 
 /// The first line of a library.
-pub(super) fn parse_library(source: &[u8]) -> Result<Library<'_>, Failure> {
+pub(crate) fn parse_library(source: &[u8]) -> Result<Library<'_>, Failure> {
     if !source.starts_with(b"#!") {
         return Err(Failure::NO_LIBRARY_METADATA);
     }
@@ -95,15 +95,21 @@ pub(super) fn parse_library(source: &[u8]) -> Result<Library<'_>, Failure> {
 }
 
 /// Whether a library or a function may have this name.
-pub(super) fn is_name(name: &[u8]) -> bool {
+pub(crate) fn is_name(name: &[u8]) -> bool {
     !name.is_empty() && name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
 }
 
 impl Flags {
     /// What a function declares; it always does.
-    pub(super) fn of_function(flags: FunctionFlags) -> Self {
+    pub(crate) fn of_function(flags: FunctionFlags) -> Self {
         let (no_writes, allow_oom) = (flags.no_writes(), flags.allow_oom());
         Flags { declared: true, no_writes, allow_oom, ..Flags::default() }
+    }
+
+    /// Whether a script that declares what it is may take more memory: it says neither that it can do without nor that
+    /// it does not write.
+    pub(crate) fn may_grow(self) -> bool {
+        self.declared && !self.allow_oom && !self.no_writes
     }
 
     fn set(&mut self, name: &[u8]) -> Result<(), Failure> {
