@@ -51,6 +51,11 @@ impl Observers {
         self.watches.mark_expired(db, key);
         self.waiters.mark(db, key);
     }
+    /// The key went because memory was short: no script has written it.
+    pub(super) fn mark_evicted(&mut self, db: Db, key: &[u8]) {
+        self.watches.mark(db, key);
+        self.waiters.mark(db, key);
+    }
     /// All keys of a database change at once: these are those it held. `changes(key, was_expired)` tells for a watched
     /// key whether it is another one now.
     pub(super) fn mark_db<'a>(

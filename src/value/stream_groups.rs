@@ -13,6 +13,9 @@ use std::ops::RangeInclusive;
 /// thirds full.
 const PENDING_BYTES: usize = (2 * size_of::<StreamId>() + size_of::<Pending>()) * 3 / 2;
 
+/// What a consumer takes up beside a long name and its entries.
+const CONSUMER_BYTES: usize = size_of::<(Bytes, u32)>() + size_of::<Option<Consumer>>();
+
 /// The groups of a stream, in the order of their names.
 pub type Groups = BTreeMap<Bytes, Group>;
 
@@ -63,6 +66,8 @@ pub struct Group {
     consumers: Vec<Option<Consumer>>,
     free: Vec<u32>,
     by_name: BTreeMap<Bytes, u32>,
+    /// What the long names of consumers take up.
+    names_heap_bytes: usize,
 }
 
 impl Group {
@@ -107,6 +112,7 @@ impl Group {
                 (self.consumers.len() - 1) as u32
             }
         };
+        self.names_heap_bytes += name.heap_bytes();
         self.by_name.insert(name, number);
         Some(number)
     }
@@ -122,7 +128,8 @@ impl Group {
     }
     /// Removes a consumer with all that it has not acknowledged; how many entries that were.
     pub fn remove_consumer(&mut self, name: &[u8]) -> Option<usize> {
-        let number = self.by_name.remove(name)?;
+        let (name, number) = self.by_name.remove_entry(name)?;
+        self.names_heap_bytes -= name.heap_bytes();
         let consumer = self.consumers.get_mut(number as usize)?.take()?;
         self.free.push(number);
         consumer.pending.iter().for_each(|id| _ = self.pending.remove(id));
@@ -175,10 +182,9 @@ impl Group {
 
     /// About how many bytes the group takes up.
     pub(super) fn memory_bytes(&self) -> usize {
-        let names = self.by_name.keys().map(|name| name.heap_bytes() + size_of::<(Bytes, u32)>());
         size_of::<(Bytes, Self)>()
-            + names.sum::<usize>()
-            + self.consumers.capacity() * size_of::<Option<Consumer>>()
+            + self.names_heap_bytes
+            + self.by_name.len() * CONSUMER_BYTES
             + self.pending.len() * PENDING_BYTES
     }
     /// Adds to a digest all but when consumers were seen: that is a note of use, as the one that OBJECT IDLETIME reads.
