@@ -64,7 +64,6 @@ const LEFT_OUT: &[&str] = &[
     "MODULE",
     "MONITOR",
     "MULTI",
-    "OBJECT FREQ",
     "PFDEBUG",
     "PFSELFTEST",
     "PSUBSCRIBE",
@@ -94,7 +93,8 @@ const LEFT_OUT: &[&str] = &[
     "WAIT",
 ];
 /// Of those, the ones that are harmless after all.
-const KEPT: &[&str] = &["CLIENT GETNAME", "CLIENT SETNAME", "CLIENT ID", "CONFIG GET"];
+const KEPT: &[&str] =
+    &["CLIENT GETNAME", "CLIENT SETNAME", "CLIENT ID", "CONFIG GET", "MEMORY HELP", "MEMORY PURGE"];
 
 /// The option with which a command that else does not may wait.
 const WAITS: &str = "BLOCK";

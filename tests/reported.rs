@@ -11,7 +11,6 @@ use serde_json::Value;
 
 /// What cases wait for, and their symptoms.
 const WAITING: &[(&str, &[&str])] = &[
-    ("maxmemory", &["-OOM code must survive in the script error"]),
     ("blocking commands", &["waits for the timeout, then nil; a push wakes it"]),
     (
         "cluster mode",
