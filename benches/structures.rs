@@ -152,7 +152,9 @@ static STRUCTURES: &[Structure] = &[
     },
     Structure {
         name: "stream",
-        build: |from, _| words(["XADD", "k", &format!("{}-1", from + 1), "temperature", "21", "humidity", "40"]),
+        build: |from, _| {
+            words(["XADD", "k", &format!("{}-1", from + 1), "temperature", "21", "humidity", "40"])
+        },
         bytes: ("1.2", "0.8"),
         operations: &[
             Operation {
@@ -241,7 +243,8 @@ fn run_here(steps: &[Vec<Words>], client: &mut Client, out: &mut Reply) -> Optio
 fn run_there(steps: &[Vec<Words>], redis: &mut Connection) -> f64 {
     redis.call(&[b"CONFIG", b"RESETSTAT"]);
     send(redis, steps.iter().flatten().cloned());
-    let names: Vec<String> = steps[0].iter().map(|argv| String::from_utf8_lossy(&argv[0]).to_lowercase()).collect();
+    let names: Vec<String> =
+        steps[0].iter().map(|argv| String::from_utf8_lossy(&argv[0]).to_lowercase()).collect();
     names.iter().map(|name| redis.exec_so_far_ns(name)).sum()
 }
 
@@ -312,9 +315,14 @@ fn small_hashes(redis: &mut Connection) {
 /// Nanoseconds an operation by the number of elements, to be plotted.
 fn growth() {
     const SIZES: [u64; 5] = [1_000, 10_000, 100_000, 1_000_000, 10_000_000];
-    println!("| operation, ns | {} |\n|---|{}", SIZES.map(|size| size.to_string()).join(" | "), "---|".repeat(5));
+    println!(
+        "| operation, ns | {} |\n|---|{}",
+        SIZES.map(|size| size.to_string()).join(" | "),
+        "---|".repeat(5)
+    );
     for structure in STRUCTURES {
-        let mut lines: Vec<String> = structure.operations.iter().map(|one| format!("| {} |", one.name)).collect();
+        let mut lines: Vec<String> =
+            structure.operations.iter().map(|one| format!("| {} |", one.name)).collect();
         for size in SIZES {
             let mut out = Reply::new();
             let engine = Engine::new();

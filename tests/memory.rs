@@ -214,7 +214,9 @@ fn each_eviction_stands_alone_in_the_journal_before_the_command() {
     }
     limit_to(&mut client, EMPTY + 100, "allkeys-lru");
     config(&mut client, ["lazyfree-lazy-eviction", "yes"]);
-    client.call(["EVAL", "redis.call('SET', 'c', 'v') return redis.call('SET', 'd', 'v')", "0"]).expect("a call");
+    client
+        .call(["EVAL", "redis.call('SET', 'c', 'v') return redis.call('SET', 'd', 'v')", "0"])
+        .expect("a call");
     text(&mut client, &["PING"]);
     let told: Vec<String> = journal.take().expect("entries").iter().map(JournalEntry::to_string).collect();
     assert_eq!(told[..2], ["SET a v", "SET b v"]);

@@ -7,21 +7,19 @@ use crate::command::{Argv, Ctx, Flow};
 use crate::error::Failure;
 use crate::reply::Reply;
 
-pub(crate) static SPECS: &[Spec] = &[
-    Spec {
-        name: "wait",
-        usage: "WAIT numreplicas timeout<integer>",
-        summary: "Wait for the synchronous replication of all the write commands sent in the context of the current connection",
-        since: "3.0.0",
-        group: Group::Generic,
-        complexity: "O(1)",
-        acl: acl::CONNECTION,
-        flags: NOSCRIPT,
-        tips: &["request_policy:all_shards", "response_policy:agg_min"],
-        run: wait,
-        ..Spec::BASE
-    },
-];
+pub(crate) static SPECS: &[Spec] = &[Spec {
+    name: "wait",
+    usage: "WAIT numreplicas timeout<integer>",
+    summary: "Wait for the synchronous replication of all the write commands sent in the context of the current connection",
+    since: "3.0.0",
+    group: Group::Generic,
+    complexity: "O(1)",
+    acl: acl::CONNECTION,
+    flags: NOSCRIPT,
+    tips: &["request_policy:all_shards", "response_policy:agg_min"],
+    run: wait,
+    ..Spec::BASE
+}];
 
 fn wait(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
     let replicas = int(argv[1])?;

@@ -140,9 +140,7 @@ impl Store {
             let Some(entry) = keyspace.get(slot) else { continue };
             let score = match policy {
                 Policy::VolatileTtl => u64::MAX - entry.expire_at as u64,
-                policy if policy.counts() => {
-                    255 - u64::from(entry.frequency(*now_ms, memory.lfu_decay_time))
-                }
+                policy if policy.counts() => 255 - u64::from(entry.frequency(*now_ms, memory.lfu_decay_time)),
                 _ => entry.idle_s(*now_ms) as u64,
             };
             evictor.offer(score, db, &entry.key);

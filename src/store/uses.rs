@@ -136,7 +136,8 @@ mod tests {
     #[test]
     fn counts_grow_by_the_logarithm() {
         let mut rng = Rng::new(1);
-        let after = |uses: u32, factor, rng: &mut Rng| (0..uses).fold(FIRST_COUNT, |n, _| increase(n, factor, rng));
+        let after =
+            |uses: u32, factor, rng: &mut Rng| (0..uses).fold(FIRST_COUNT, |n, _| increase(n, factor, rng));
         assert_eq!(after(1, 10, &mut rng), 6);
         assert_eq!(after(100, 0, &mut rng), 105);
         assert!((8..15).contains(&after(100, 10, &mut rng)));
