@@ -334,6 +334,11 @@ impl Ctx<'_> {
         let db = self.db();
         self.state.store.look(db, key)
     }
+    /// See [`Store::look_untold`].
+    pub fn look_untold(&mut self, key: &[u8]) -> Option<&Entry> {
+        let db = self.db();
+        self.state.store.look_untold(db, key)
+    }
     /// See [`Store::expire_if_due`].
     pub fn expire_if_due(&mut self, key: &[u8]) -> bool {
         let db = self.db();

@@ -214,8 +214,8 @@ fn rename(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Fai
     }
     if argv[1] != argv[2] {
         let db = cx.db();
-        let from = Place { db, key: argv[1], event: "rename_from" };
-        relocate(cx, &from, &Place { db, key: argv[2], event: "rename_to" });
+        let from = (db, argv[1], Event::generic("rename_from"));
+        cx.state.store.relocate(from, (db, argv[2], Event::generic("rename_to")));
     }
     out.ok();
     Ok(Flow::Done)
@@ -228,29 +228,11 @@ fn renamenx(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, F
     let free = argv[1] != argv[2] && !cx.has(argv[2]);
     if free {
         let db = cx.db();
-        let from = Place { db, key: argv[1], event: "rename_from" };
-        relocate(cx, &from, &Place { db, key: argv[2], event: "rename_to" });
+        let from = (db, argv[1], Event::generic("rename_from"));
+        cx.state.store.relocate(from, (db, argv[2], Event::generic("rename_to")));
     }
     out.int(i64::from(free));
     Ok(Flow::Done)
-}
-
-/// A key of a database, and what happens to it.
-struct Place<'a> {
-    db: Db,
-    key: &'a [u8],
-    event: &'static str,
-}
-
-/// Takes a value with its expiry from one place to another; what was there goes.
-fn relocate(cx: &mut Ctx<'_>, from: &Place<'_>, to: &Place<'_>) {
-    let store = &mut cx.state.store;
-    if let Some(entry) = store.take(from.db, from.key, Event::generic(from.event)) {
-        let expiry = entry.expire_at_ms().map_or(Expiry::Clear, Expiry::At);
-        let uses = entry.uses();
-        store.put(to.db, to.key, entry.into_value(), expiry, Event::generic(to.event));
-        store.move_use(to.db, to.key, uses);
-    }
 }
 
 /// The number of a database, read as the server reads it.
@@ -271,8 +253,8 @@ fn move_(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Fail
     }
     let moves = cx.has(key) && !cx.state.store.has(target, key);
     if moves {
-        let from = Place { db: source, key, event: "move_from" };
-        relocate(cx, &from, &Place { db: target, key, event: "move_to" });
+        let from = (source, key, Event::generic("move_from"));
+        cx.state.store.relocate(from, (target, key, Event::generic("move_to")));
     }
     out.int(i64::from(moves));
     Ok(Flow::Done)
@@ -300,7 +282,7 @@ fn copy(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failu
     out.int(i64::from(copied.is_some()));
     if let Some((value, expire_at_ms)) = copied {
         let expiry = expire_at_ms.map_or(Expiry::Clear, Expiry::At);
-        cx.state.store.put(target, to, value, expiry, Event::generic("copy_to"));
+        cx.state.store.put_anew(target, to, value, expiry, Event::generic("copy_to"));
     }
     Ok(Flow::Done)
 }

@@ -83,7 +83,7 @@ pub(crate) static SPECS: &[Spec] = &[
 ];
 
 fn object_encoding(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
-    match cx.look(argv[2]) {
+    match cx.look_untold(argv[2]) {
         Some(entry) => out.bulk(entry.value().encoding().as_bytes()),
         None => out.nil(),
     }
@@ -92,7 +92,7 @@ fn object_encoding(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<
 
 fn object_freq(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
     let (now_ms, memory) = (cx.now_ms(), *cx.state.store.memory());
-    match cx.look(argv[2]) {
+    match cx.look_untold(argv[2]) {
         Some(_) if !memory.policy.counts() => return Err(Failure::NoFrequency),
         Some(entry) => out.int(i64::from(entry.frequency(now_ms, memory.lfu_decay_time))),
         None => out.nil(),
@@ -124,7 +124,7 @@ fn object_help(_: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Flow, Fa
 
 fn object_idletime(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
     let (now_ms, counts) = (cx.now_ms(), cx.state.store.memory().policy.counts());
-    match cx.look(argv[2]) {
+    match cx.look_untold(argv[2]) {
         Some(_) if counts => return Err(Failure::NoIdleTime),
         Some(entry) => out.int(entry.idle_s(now_ms)),
         None => out.nil(),
@@ -138,7 +138,7 @@ const SHARED_INTEGERS: i64 = 10_000;
 const SHARED: i64 = i32::MAX as i64;
 
 fn object_refcount(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
-    match cx.look(argv[2]).map(|entry| entry.value()) {
+    match cx.look_untold(argv[2]).map(|entry| entry.value()) {
         Some(Value::String(Str::Int(0..SHARED_INTEGERS))) => out.int(SHARED),
         Some(_) => out.int(1),
         None => out.nil(),

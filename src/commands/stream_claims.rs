@@ -325,8 +325,9 @@ impl AutoclaimOptions {
 
 fn xautoclaim(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
     let (key, name) = (argv[1], argv[2]);
+    let group = check_group(cx, key, name);
     let options = AutoclaimOptions::parse(argv)?;
-    check_group(cx, key, name)?;
+    group?;
     if options.count as i64 > COUNT_IN_MEMORY_MAX {
         return Err(Failure::XAUTOCLAIM_NO_MEMORY);
     }

@@ -211,15 +211,24 @@ impl Store {
     }
     /// The entry for a command that asks about a key (EXISTS, TTL, TYPE, OBJECT): counts, but notes no use.
     pub fn look(&mut self, db: Db, key: &[u8]) -> Option<&Entry> {
+        let slot = self.look_for(db, key);
+        if slot.is_none() {
+            self.notify(db, key, Event::KEY_MISS);
+        }
+        self.keyspace(db).get(slot?)
+    }
+    /// `look` for a command of whose misses nobody is told (OBJECT).
+    pub fn look_untold(&mut self, db: Db, key: &[u8]) -> Option<&Entry> {
+        let slot = self.look_for(db, key)?;
+        self.keyspace(db).get(slot)
+    }
+    fn look_for(&mut self, db: Db, key: &[u8]) -> Option<u32> {
         let slot = self.live(db, key);
         match slot {
             Some(_) => self.stats.hits += 1,
-            None => {
-                self.stats.misses += 1;
-                self.notify(db, key, Event::KEY_MISS);
-            }
+            None => self.stats.misses += 1,
         }
-        self.keyspace(db).get(slot?)
+        slot
     }
     /// Whether a key is there, for a command that writes: notes the use, but counts no hit or miss.
     #[inline]
@@ -301,16 +310,14 @@ impl Store {
     }
     /// Sets a key, whatever it held before.
     pub fn put(&mut self, db: Db, key: &[u8], value: Value, expiry: Expiry, event: Event) {
-        let (slot, had_expiry) = match self.live(db, key) {
+        let (slot, had_expiry, is_new) = match self.live(db, key) {
             Some(slot) => {
                 self.note_use(db, slot);
-                (slot, self.keyspace_mut(db).replace(slot, value))
+                (slot, self.keyspace_mut(db).replace(slot, value), false)
             }
             None => {
                 let used = self.first_use();
-                let slot = self.keyspace_mut(db).insert(key, value, used);
-                self.observers.tell(db, key, Event::NEW);
-                (slot, false)
+                (self.keyspace_mut(db).insert(key, value, used), false, true)
             }
         };
         let keyspace = self.keyspace_mut(db);
@@ -319,7 +326,33 @@ impl Store {
             Expiry::At(at) => keyspace.set_expiry(slot, Some(at)),
             Expiry::Keep | Expiry::Clear => {}
         }
+        if is_new {
+            self.notify(db, key, Event::NEW);
+        }
         self.touch(db, key, event);
+    }
+    /// Sets a key as one that was not there before: what it held goes without an event of its own.
+    pub fn put_anew(&mut self, db: Db, key: &[u8], value: Value, expiry: Expiry, event: Event) {
+        self.clear_place(db, key);
+        self.put(db, key, value, expiry, event);
+    }
+    fn clear_place(&mut self, db: Db, key: &[u8]) {
+        if let Some(slot) = self.live(db, key) {
+            self.drop_slot(db, slot);
+        }
+    }
+    /// Takes a live key with its value and expiry from one place to another, as one that was not there before.
+    pub fn relocate(&mut self, from: (Db, &[u8], Event), to: (Db, &[u8], Event)) {
+        let slot = self.live(from.0, from.1);
+        let Some(entry) = slot.and_then(|slot| self.drop_slot(from.0, slot)) else { return };
+        self.clear_place(to.0, to.1);
+        self.notify(to.0, to.1, Event::NEW);
+        self.touch(from.0, from.1, from.2);
+        let (expire_at_ms, uses) = (entry.expire_at_ms(), entry.uses());
+        let keyspace = self.keyspace_mut(to.0);
+        let slot = keyspace.insert(to.1, entry.into_value(), uses);
+        keyspace.set_expiry(slot, expire_at_ms);
+        self.touch(to.0, to.1, to.2);
     }
     /// Takes the entry out of a slot.
     fn drop_slot(&mut self, db: Db, slot: u32) -> Option<Entry> {
