@@ -11,6 +11,7 @@ macro_rules! texts {
 }
 
 mod data;
+mod payload;
 pub(crate) mod scripting;
 mod server;
 

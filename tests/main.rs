@@ -28,6 +28,7 @@ mod libraries;
 mod luadiff;
 mod memory;
 mod patterns;
+mod payloads;
 mod pubsub;
 mod reference;
 #[cfg(feature = "cli")]

@@ -5,6 +5,7 @@ use super::output_limits::OutputLimits;
 use crate::store::{Classes, MemorySettings, Policy};
 use crate::util::num::{parse_i64, parse_memory};
 use crate::value::packed::Limits;
+use crate::value::rdb::Thresholds;
 use crate::value::stream::NodeLimits;
 
 /// Settings of an engine.
@@ -83,6 +84,15 @@ impl Config {
         Limits {
             max_entries: self.zset_max_listpack_entries as usize,
             max_value: self.zset_max_listpack_value as usize,
+        }
+    }
+    /// What decides the forms of values that are read from a dump or a file.
+    pub fn thresholds(&self) -> Thresholds {
+        Thresholds {
+            hash: self.hash_limits(),
+            zset: self.zset_limits(),
+            set: self.set_max_intset_entries as usize,
+            list: self.list_max_listpack_size,
         }
     }
     /// When a block of a stream is full.

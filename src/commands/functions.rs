@@ -8,7 +8,7 @@ use crate::error::Failure;
 use crate::reply::Reply;
 use crate::util::glob::glob;
 use crate::util::num::parse_i64;
-use crate::value::dump;
+use crate::value::rdb;
 
 pub(crate) static SPECS: &[Spec] = &[
     Spec {
@@ -216,7 +216,7 @@ pub(crate) const LIBRARY: u8 = 0xf5;
 pub(crate) const EARLY_LIBRARY: u8 = 0xf6;
 
 fn function_dump(cx: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
-    let mut writer = dump::Writer::default();
+    let mut writer = rdb::Writer::default();
     for library in cx.state.libraries.iter() {
         writer.byte(LIBRARY);
         writer.string(&library.code);

@@ -5,6 +5,7 @@ mod bitmaps;
 mod client;
 mod configuration;
 mod connection;
+mod dump;
 mod expiry;
 pub(crate) mod functions;
 mod geo;
@@ -52,6 +53,7 @@ pub fn table() -> &'static Table {
             client::SPECS,
             configuration::SPECS,
             connection::SPECS,
+            dump::SPECS,
             expiry::SPECS,
             functions::SPECS,
             geo::SPECS,

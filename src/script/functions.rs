@@ -15,7 +15,8 @@ use crate::error::Failure;
 use crate::reply::Reply;
 use crate::store::SessionId;
 use crate::util::hasher::Map;
-use crate::value::dump;
+use crate::value::rdb;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// A Lua state for functions. What it holds beyond the libraries' sources are their upvalues.
@@ -92,7 +93,7 @@ impl FunctionVm {
         policy: RestorePolicy,
         out: &mut Reply,
     ) -> Result<(), Failure> {
-        let mut reader = dump::Reader::new(payload).ok_or(Failure::BAD_DUMP)?;
+        let mut reader = rdb::Reader::of_dump(payload).ok_or(Failure::BAD_DUMP)?;
         self.forget_removed(&state.libraries);
         self.generation = None;
         let mut restored = Libraries::default();
@@ -214,17 +215,17 @@ impl Function {
 }
 
 /// The code of the next library in a dump.
-fn read_library(reader: &mut dump::Reader<'_>) -> Result<Vec<u8>, Failure> {
+fn read_library<'a>(reader: &mut rdb::Reader<'a>) -> Result<Cow<'a, [u8]>, Failure> {
     match reader.byte() {
-        Some(LIBRARY) => reader.string().ok_or(Failure::BAD_LIBRARY_PAYLOAD),
-        Some(EARLY_LIBRARY) => {
-            let name = reader.string().ok_or(Failure::BAD_LIBRARY_NAME_PAYLOAD)?;
-            let engine = reader.string().ok_or(Failure::BAD_ENGINE_PAYLOAD)?;
-            if reader.length().ok_or(Failure::BAD_DESCRIPTION_MARK)? != 0 {
-                reader.string().ok_or(Failure::BAD_DESCRIPTION_PAYLOAD)?;
+        Ok(LIBRARY) => reader.string().map_err(|_| Failure::BAD_LIBRARY_PAYLOAD),
+        Ok(EARLY_LIBRARY) => {
+            let name = reader.string().map_err(|_| Failure::BAD_LIBRARY_NAME_PAYLOAD)?;
+            let engine = reader.string().map_err(|_| Failure::BAD_ENGINE_PAYLOAD)?;
+            if reader.length().map_err(|_| Failure::BAD_DESCRIPTION_MARK)? != 0 {
+                reader.string().map_err(|_| Failure::BAD_DESCRIPTION_PAYLOAD)?;
             }
-            let code = reader.string().ok_or(Failure::BAD_BLOB_PAYLOAD)?;
-            Ok([b"#!", &engine[..], b" name=", &name, b"\n", &code].concat())
+            let code = reader.string().map_err(|_| Failure::BAD_BLOB_PAYLOAD)?;
+            Ok([b"#!", &engine[..], b" name=", &name, b"\n", &code].concat().into())
         }
         _ => Err(Failure::NOT_A_FUNCTION),
     }

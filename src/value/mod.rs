@@ -2,11 +2,11 @@
 
 pub mod counted_tree;
 pub mod digest;
-pub mod dump;
 pub mod hash;
 pub mod list;
 pub mod packed;
 pub mod preview;
+pub mod rdb;
 pub mod set;
 pub mod stream;
 mod stream_block;

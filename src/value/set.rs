@@ -46,6 +46,25 @@ impl Set {
         Set::default()
     }
 
+    /// A set of these integers, which ascend; a table when there are more than `max_intset_entries`.
+    pub fn of_integers(integers: Vec<i64>, max_intset_entries: usize) -> Self {
+        debug_assert!(integers.is_sorted());
+        let is_large = integers.len() > max_intset_entries.min(1 << 30);
+        let mut set = Set { form: Form::Integers(integers) };
+        if is_large {
+            set.table();
+        }
+        set
+    }
+
+    /// The members, ascending, while the set is one of integers.
+    pub fn integers(&self) -> Option<&[i64]> {
+        match &self.form {
+            Form::Integers(integers) => Some(integers),
+            Form::Table(_) => None,
+        }
+    }
+
     /// How many members there are.
     pub fn len(&self) -> usize {
         match &self.form {

@@ -132,6 +132,11 @@ impl ZSet {
         self.len() == 0
     }
 
+    /// Whether it has the small form.
+    pub fn is_packed(&self) -> bool {
+        matches!(self.form, Form::Packed(_))
+    }
+
     /// The form, as OBJECT ENCODING names it.
     pub fn encoding(&self) -> &'static str {
         match &self.form {

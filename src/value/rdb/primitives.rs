@@ -1,12 +1,12 @@
-//! What dumps are made of, in the server's format: lengths, strings (integers and LZF among them), and the footer with
-//! the format's version and a checksum. What a dump holds is up to those who write and read it.
+//! What the format is made of: lengths, strings (integers and LZF among them), and the footer of a dump with the
+//! format's version and a checksum. What a dump holds is up to those who write and read it.
 
 use crate::util::crc64::crc64;
 use crate::util::lzf;
 use crate::util::num::parse_i64;
+use crate::value::rdb::{Broken, Fault, VERSION};
+use std::borrow::Cow;
 
-/// The version of the format that is written, and the newest one that is read.
-const VERSION: u16 = 10;
 /// Version and checksum.
 const FOOTER_BYTES: usize = 10;
 /// Strings up to this length may be integers.
@@ -33,6 +33,10 @@ impl Writer {
     /// Adds a byte.
     pub fn byte(&mut self, byte: u8) {
         self.out.push(byte);
+    }
+    /// Adds bytes as they are.
+    pub fn bytes(&mut self, bytes: &[u8]) {
+        self.out.extend_from_slice(bytes);
     }
     /// Adds a length.
     pub fn length(&mut self, length: u64) {
@@ -85,6 +89,14 @@ impl Writer {
         self.out.extend_from_slice(&small);
         true
     }
+    /// What was written so far.
+    pub fn written(&self) -> &[u8] {
+        &self.out
+    }
+    /// What was written, with nothing behind it.
+    pub fn into_written(self) -> Vec<u8> {
+        self.out
+    }
     /// The whole dump, with its footer.
     pub fn finish(mut self) -> Vec<u8> {
         self.out.extend_from_slice(&VERSION.to_le_bytes());
@@ -94,52 +106,91 @@ impl Writer {
     }
 }
 
-/// Reads a dump. Nothing that it holds is relied on: what does not fit is none.
+/// Reads a dump or a file. Nothing that it holds is relied on: what does not fit is an error that says where.
 #[derive(Debug, Clone)]
 pub struct Reader<'a> {
-    rest: &'a [u8],
+    data: &'a [u8],
+    at: usize,
 }
 
 impl<'a> Reader<'a> {
-    /// A reader of a dump whose footer is right.
-    pub fn new(dump: &'a [u8]) -> Option<Self> {
+    /// A reader from the start of the data.
+    pub fn new(data: &'a [u8]) -> Self {
+        Reader { data, at: 0 }
+    }
+    /// A reader of a dump; none when its version or checksum is wrong.
+    pub fn of_dump(dump: &'a [u8]) -> Option<Self> {
         let (checked, checksum) = dump.split_last_chunk()?;
         let (_, version) = checked.split_last_chunk()?;
         let fits = u16::from_le_bytes(*version) <= VERSION && u64::from_le_bytes(*checksum) == crc64(checked);
-        fits.then_some(Reader { rest: dump })
+        fits.then_some(Reader::new(dump))
     }
-    /// True when nothing is left before the footer.
+    /// True when nothing is left before the footer of a dump.
     pub fn is_done(&self) -> bool {
-        self.rest.len() <= FOOTER_BYTES
+        self.left() <= FOOTER_BYTES
     }
-    fn take(&mut self, count: u64) -> Option<&'a [u8]> {
-        let (taken, rest) = self.rest.split_at_checked(usize::try_from(count).ok()?)?;
-        self.rest = rest;
-        Some(taken)
+    /// How many bytes are read.
+    pub fn offset(&self) -> usize {
+        self.at
     }
-    fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
-        self.take(N as u64)?.try_into().ok()
+    /// How many bytes are left.
+    pub fn left(&self) -> usize {
+        self.data.len() - self.at
+    }
+    fn fail<T>(&self, fault: Fault) -> Result<T, Broken> {
+        Err(Broken { offset: self.at, fault })
+    }
+    /// The next bytes, so many.
+    ///
+    /// # Errors
+    /// Short.
+    pub fn take(&mut self, count: u64) -> Result<&'a [u8], Broken> {
+        let end = usize::try_from(count).ok().and_then(|count| self.at.checked_add(count));
+        let Some((end, taken)) = end.and_then(|end| Some((end, self.data.get(self.at..end)?))) else {
+            return self.fail(Fault::Short);
+        };
+        self.at = end;
+        Ok(taken)
+    }
+    /// The next bytes, as an array.
+    ///
+    /// # Errors
+    /// Short.
+    pub fn array<const N: usize>(&mut self) -> Result<[u8; N], Broken> {
+        let start = self.at;
+        let taken = self.take(N as u64)?;
+        taken.try_into().map_err(|_| Broken { offset: start, fault: Fault::Short })
     }
     /// The next byte.
-    pub fn byte(&mut self) -> Option<u8> {
+    ///
+    /// # Errors
+    /// Short.
+    pub fn byte(&mut self) -> Result<u8, Broken> {
         self.array().map(|[byte]| byte)
     }
     /// The next length.
-    pub fn length(&mut self) -> Option<u64> {
+    ///
+    /// # Errors
+    /// Short, Length.
+    pub fn length(&mut self) -> Result<u64, Broken> {
         let first = self.byte()?;
         self.length_after(first)
     }
-    fn length_after(&mut self, first: u8) -> Option<u64> {
-        Some(match first {
+    fn length_after(&mut self, first: u8) -> Result<u64, Broken> {
+        Ok(match first {
             0..LENGTH_14 => first.into(),
             LENGTH_14..LENGTH_32 => u64::from(first & 0x3f) << 8 | u64::from(self.byte()?),
             LENGTH_32 => u32::from_be_bytes(self.array()?).into(),
             LENGTH_64 => u64::from_be_bytes(self.array()?),
-            _ => return None,
+            _ => return Err(Broken { offset: self.at - 1, fault: Fault::Length }),
         })
     }
     /// The next string, whatever its form.
-    pub fn string(&mut self) -> Option<Vec<u8>> {
+    ///
+    /// # Errors
+    /// Short, Length, Compressed.
+    pub fn string(&mut self) -> Result<Cow<'a, [u8]>, Broken> {
+        let start = self.at;
         let first = self.byte()?;
         let integer = match first {
             INTEGER_8 => i8::from_le_bytes(self.array()?).into(),
@@ -147,14 +198,16 @@ impl<'a> Reader<'a> {
             INTEGER_32 => i32::from_le_bytes(self.array()?),
             COMPRESSED => {
                 let (small, length) = (self.length()?, self.length()?);
-                return lzf::decompress(self.take(small)?, usize::try_from(length).ok()?);
+                let small = self.take(small)?;
+                let whole = usize::try_from(length).ok().and_then(|length| lzf::decompress(small, length));
+                return whole.map(Cow::Owned).ok_or(Broken { offset: start, fault: Fault::Compressed });
             }
             _ => {
                 let length = self.length_after(first)?;
-                return self.take(length).map(<[u8]>::to_vec);
+                return self.take(length).map(Cow::Borrowed);
             }
         };
-        Some(integer.to_string().into_bytes())
+        Ok(Cow::Owned(integer.to_string().into_bytes()))
     }
 }
 
@@ -183,9 +236,9 @@ mod tests {
             ["0", "-128", "128", "-32768", "32768", "2147483647", "-2147483648", "2147483648", "007", "-0"];
         for text in texts.into_iter().chain(integers.map(|text| text.as_bytes().to_vec())) {
             let dump = dump(&text);
-            let mut reader = Reader::new(&dump).expect("the footer is right");
+            let mut reader = Reader::of_dump(&dump).expect("the footer is right");
             assert!(!reader.is_done());
-            assert_eq!(reader.string().as_deref(), Some(&text[..]));
+            assert_eq!(reader.string().as_deref(), Ok(&text[..]));
             assert!(reader.is_done());
         }
     }
@@ -193,19 +246,29 @@ mod tests {
     #[test]
     fn a_footer_that_is_wrong_is_seen() {
         let right = dump(b"some text");
-        assert!(Reader::new(&right).is_some());
+        assert!(Reader::of_dump(&right).is_some());
         for at in 0..right.len() {
             let mut wrong = right.clone();
             wrong[at] ^= 1;
-            assert!(Reader::new(&wrong).is_none());
-            assert!(Reader::new(&right[..at]).is_none());
+            assert!(Reader::of_dump(&wrong).is_none());
+            assert!(Reader::of_dump(&right[..at]).is_none());
         }
     }
 
     #[test]
-    fn what_does_not_fit_is_none() {
-        for bytes in [&b""[..], b"\xff", b"\xc4", b"\x05abc", b"\xc1\x01", b"\xc3\x02\x05\x20\x20", b"\x82"] {
-            assert_eq!(Reader { rest: bytes }.string(), None);
+    fn what_does_not_fit_is_told_with_its_place() {
+        let rows: [(&[u8], Fault, usize); 8] = [
+            (b"", Fault::Short, 0),
+            (b"\xff", Fault::Length, 0),
+            (b"\xc4", Fault::Length, 0),
+            (b"\x05abc", Fault::Short, 1),
+            (b"\xc1\x01", Fault::Short, 1),
+            (b"\xc3\x02\x05\x20\x20", Fault::Compressed, 0),
+            (b"\x82", Fault::Length, 0),
+            (b"\x81\xff\xff\xff\xff\xff\xff\xff\xffabc", Fault::Short, 9),
+        ];
+        for (bytes, fault, offset) in rows {
+            assert_eq!(Reader::new(bytes).string(), Err(Broken { offset, fault }), "{bytes:?}");
         }
     }
 }

@@ -1,0 +1,156 @@
+//! DUMP and RESTORE beside the server's, on random values of each type and form: a dump made on either side is taken by
+//! the other with the same value, which DEBUG DIGEST-VALUE confirms; where the form leaves no choice the dumps are equal
+//! byte for byte. And damaged dumps: whatever is changed in one, it is refused or read, and costs no memory.
+
+use crate::diff::rng::Rng;
+use crate::support::moonkeep::Moonkeep;
+use crate::support::server::{Server, server_or_skip};
+use crate::support::target::{MAIN, Target, argv};
+use crate::support::wire::Wire;
+
+const PROGRAMS: u64 = 400;
+
+/// Keys whose dumps leave no choice to who makes them.
+fn is_determined(encoding: &[u8]) -> bool {
+    !matches!(encoding, b"hashtable" | b"stream")
+}
+
+fn call(side: &mut dyn Target, words: &[&[u8]]) -> Wire {
+    side.call(MAIN, &words.iter().map(|word| word.to_vec()).collect::<Vec<_>>())
+}
+
+fn bytes(reply: &Wire) -> Vec<u8> {
+    reply.bytes().unwrap_or_else(|| panic!("no bytes: {reply}")).to_vec()
+}
+
+fn text(rng: &mut Rng) -> Vec<u8> {
+    match rng.below(12) {
+        0 => Vec::new(),
+        1 => vec![b'x'; rng.below(200)],
+        2 => (0..rng.below(300)).map(|_| rng.next() as u8).collect(),
+        3 => vec![rng.next() as u8; 1 + rng.below(9000)],
+        4..=7 => ((rng.next() as i64) >> rng.below(64)).to_string().into_bytes(),
+        _ => format!("text{}", rng.below(50)).into_bytes(),
+    }
+}
+
+fn score(rng: &mut Rng) -> Vec<u8> {
+    let text = match rng.below(8) {
+        0 => "inf".into(),
+        1 => "-inf".into(),
+        2 => "-0".into(),
+        3 => format!("{:e}", f64::from_bits(rng.next()).abs().min(1e300)),
+        4 => format!("{}.5", rng.below(1000)),
+        _ => ((rng.next() as i64) >> rng.below(64)).to_string(),
+    };
+    if text == "NaN" { b"0".to_vec() } else { text.into_bytes() }
+}
+
+/// Commands that make a value of a random type and form under the key `k`.
+fn recipe(rng: &mut Rng) -> Vec<Vec<Vec<u8>>> {
+    let few = [1, 3, 20, 200, 700][rng.below(5)];
+    let mut commands = Vec::new();
+    let mut command = |words: Vec<Vec<u8>>| commands.push(words);
+    let start = |name: &str| vec![name.as_bytes().to_vec(), b"k".to_vec()];
+    let kind = rng.below(7);
+    for _ in 0..1 + rng.below(few) {
+        match kind {
+            0 => command([start("SET"), vec![text(rng)]].concat()),
+            1 => command([start("APPEND"), vec![text(rng)]].concat()),
+            2 => command([start(["RPUSH", "RPUSH", "LPUSH"][rng.below(3)]), vec![text(rng)]].concat()),
+            3 => command([start("SADD"), vec![text(rng)]].concat()),
+            4 => command([start("SADD"), vec![(rng.next() as i64 >> rng.below(64)).to_string().into()]].concat()),
+            5 => command([start("HSET"), vec![text(rng), text(rng)]].concat()),
+            _ => command([start("ZADD"), vec![score(rng), text(rng)]].concat()),
+        }
+    }
+    commands
+}
+
+struct Pair {
+    server: Server,
+    moonkeep: Moonkeep,
+}
+
+impl Pair {
+    fn digest(&mut self, key: &[u8]) -> String {
+        call(&mut self.server, &[b"DEBUG", b"DIGEST-VALUE", key]).to_string()
+    }
+    fn encodings(&mut self, key: &[u8]) -> (Vec<u8>, Vec<u8>) {
+        let ask = [&b"OBJECT"[..], b"ENCODING", key];
+        (bytes(&call(&mut self.server, &ask)), bytes(&call(&mut self.moonkeep, &ask)))
+    }
+    /// Makes a value on both sides and passes it to and fro; what went wrong.
+    fn compare(&mut self, commands: &[Vec<Vec<u8>>]) -> Result<(), String> {
+        self.server.reset();
+        self.moonkeep.reset();
+        for command in commands {
+            self.server.call(MAIN, command);
+            self.moonkeep.call(MAIN, command);
+        }
+        let dumps = [
+            bytes(&call(&mut self.server, &[b"DUMP", b"k"])),
+            bytes(&call(&mut self.moonkeep, &[b"DUMP", b"k"])),
+        ];
+        let digest = self.digest(b"k");
+        let (encoding, own) = self.encodings(b"k");
+        if encoding != own {
+            return Err("the forms differ before".into());
+        }
+        if is_determined(&encoding) && pushed_at_the_back(commands) && dumps[0] != dumps[1] {
+            return Err(format!("the dumps differ:\n{:?}\n{:?}", dumps[0], dumps[1]));
+        }
+        for (at, dump) in dumps.iter().enumerate() {
+            for side in [&mut self.server as &mut dyn Target, &mut self.moonkeep] {
+                let reply = call(side, &[b"RESTORE", b"copy", b"0", dump, b"REPLACE"]).to_string();
+                if reply != "+OK" {
+                    return Err(format!("dump {at} is answered {reply}"));
+                }
+            }
+            let found = self.digest(b"copy");
+            if found != digest {
+                return Err(format!("dump {at}: another value at the server"));
+            }
+            let again = bytes(&call(&mut self.moonkeep, &[b"DUMP", b"copy"]));
+            let reply = call(&mut self.server, &[b"RESTORE", b"again", b"0", &again, b"REPLACE"]).to_string();
+            if reply != "+OK" || self.digest(b"again") != digest {
+                return Err(format!("dump {at}: another value here ({reply})"));
+            }
+            let (there, here) = self.encodings(b"copy");
+            if there != here {
+                return Err(format!("dump {at}: {there:?} is {here:?} here"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The nodes of a list are those of the pushes only when all were at the same end.
+fn pushed_at_the_back(commands: &[Vec<Vec<u8>>]) -> bool {
+    commands.iter().all(|command| command[0] != b"LPUSH")
+}
+
+#[test]
+fn dumps_pass_to_and_fro() {
+    let Some(server) = server_or_skip("dumps_pass_to_and_fro") else { return };
+    let mut pair = Pair { server, moonkeep: Moonkeep::default() };
+    let number = |name: &str, default| {
+        std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+    };
+    let seed: u64 = number("MOONKEEP_SEED", 1);
+    for program in 0..number("MOONKEEP_DIFF_PROGRAMS", PROGRAMS) {
+        let commands = recipe(&mut Rng::new(seed ^ (program << 20)));
+        if let Err(problem) = pair.compare(&commands) {
+            let lines: Vec<String> = commands.iter().map(|words| crate::support::words::join(words)).collect();
+            panic!("seed {seed}, program {program}: {problem}\n{}", lines.join("\n"));
+        }
+    }
+}
+
+#[test]
+fn migrate_says_that_there_is_no_network() {
+    let mut moonkeep = Moonkeep::default();
+    moonkeep.call(MAIN, &argv(&["SET", "k", "v"]));
+    let reply = moonkeep.call(MAIN, &argv(&["MIGRATE", "host", "6379", "k", "0", "100"])).to_string();
+    assert_eq!(reply, "-ERR MIGRATE is not supported by moonkeep: an engine has no network. Use DUMP and RESTORE.");
+}
