@@ -231,6 +231,27 @@ impl Stream {
         true
     }
 
+    /// The blocks.
+    pub(super) fn blocks(&self) -> impl Iterator<Item = &Block> {
+        self.blocks.iter()
+    }
+
+    /// Adds a block that was read; false when it does not begin behind the others. The counters are set apart.
+    pub(super) fn push_block(&mut self, mut block: Block) -> bool {
+        if self.blocks.back().is_some_and(|before| before.last >= block.first) {
+            return false;
+        }
+        block.close();
+        let is_first = self.len == 0 && block.len() > 0;
+        self.len += block.len();
+        self.block_bytes += block.memory_bytes();
+        self.blocks.push_back(block);
+        if is_first {
+            self.find_first_id();
+        }
+        true
+    }
+
     /// Removes the entry with this ID and returns whether it was there.
     pub fn delete(&mut self, id: StreamId) -> bool {
         let Some(number) = self.block_of(id) else { return false };

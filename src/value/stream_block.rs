@@ -98,6 +98,15 @@ impl Block {
         self.deleted += count;
     }
 
+    /// Says of a block that was read what its entries do not tell: the last ID, how many entries were deleted, and what
+    /// the server's node takes up.
+    pub(super) fn note_deleted(&mut self, last: StreamId, deleted: usize, node_bytes: usize) {
+        let counts = integer_size(self.len() as i64) + integer_size(deleted as i64);
+        self.last = last;
+        self.deleted = deleted;
+        self.listpack_bytes = node_bytes.saturating_sub(counts);
+    }
+
     /// Gives back the memory kept for more entries.
     pub(super) fn close(&mut self) {
         self.entries.compact();

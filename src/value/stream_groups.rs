@@ -257,7 +257,7 @@ impl Stream {
         !self.is_empty() && deleted != StreamId::MIN && self.first_id() <= deleted && start <= deleted
     }
     /// How many entries were ever added up to an ID, where that is certain.
-    fn entries_up_to(&self, id: StreamId) -> Option<i64> {
+    pub(super) fn entries_up_to(&self, id: StreamId) -> Option<i64> {
         let (added, len) = (self.entries_added() as i64, self.len() as i64);
         if added == 0 {
             return Some(0);

@@ -1,5 +1,5 @@
 //! The server's own format for values, in which DUMP and `.rdb` files hold them: lengths and strings are in
-//! `primitives`, the packed forms within them in `listpack` and `ziplist`, values in `write` and `read`.
+//! `primitives`, the packed forms within them in `listpack` and `ziplist`, values in `write`, `read` and `streams`.
 //!
 //! Nothing that is read is relied on. Each packed form is looked through to its end before anything is made of it, and
 //! nothing is allocated by what a length says: only by what is there.
@@ -7,6 +7,7 @@
 pub mod listpack;
 pub mod primitives;
 mod read;
+mod streams;
 mod write;
 pub mod ziplist;
 

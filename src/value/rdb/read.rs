@@ -43,6 +43,9 @@ pub fn value(reader: &mut Reader<'_>, kind: u8, thresholds: &Thresholds) -> Resu
         kinds::HASH_ZIPLIST | kinds::HASH_LISTPACK => {
             Value::Hash(Arc::new(packed_hash(reader, kind, &thresholds.hash)?))
         }
+        kinds::STREAM_LISTPACKS | kinds::STREAM_LISTPACKS_2 => {
+            Value::Stream(Arc::new(super::streams::read(reader, kind)?))
+        }
         kinds::MODULE | kinds::MODULE_2 => return Err(at_start(Fault::Module)),
         _ => return Err(Broken { offset: start.saturating_sub(1), fault: Fault::Kind(kind) }),
     };

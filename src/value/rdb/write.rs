@@ -45,7 +45,7 @@ pub fn value(writer: &mut Writer, value: &Value, thresholds: &Thresholds) {
         Value::Set(value) => set(writer, value),
         Value::Hash(value) => hash(writer, value),
         Value::ZSet(value) => zset(writer, value),
-        Value::Stream(_) => {}
+        Value::Stream(value) => super::streams::write(writer, value),
     }
 }
 
