@@ -66,7 +66,9 @@ fn recipe(rng: &mut Rng) -> Vec<Vec<Vec<u8>>> {
             1 => command([start("APPEND"), vec![text(rng)]].concat()),
             2 => command([start(["RPUSH", "RPUSH", "LPUSH"][rng.below(3)]), vec![text(rng)]].concat()),
             3 => command([start("SADD"), vec![text(rng)]].concat()),
-            4 => command([start("SADD"), vec![(rng.next() as i64 >> rng.below(64)).to_string().into()]].concat()),
+            4 => command(
+                [start("SADD"), vec![(rng.next() as i64 >> rng.below(64)).to_string().into()]].concat(),
+            ),
             5 => command([start("HSET"), vec![text(rng), text(rng)]].concat()),
             _ => command([start("ZADD"), vec![score(rng), text(rng)]].concat()),
         }
@@ -83,7 +85,9 @@ fn stream(rng: &mut Rng, steps: usize) -> Vec<Vec<Vec<u8>>> {
         let consumer = ["c", "d", "e"][rng.below(3)];
         commands.push(match rng.below(24) {
             0 => argv(&["XDEL", "k", &id]),
-            1 => argv(&["XTRIM", "k", "MAXLEN", ["~", "="][rng.below(2)], &(50 + rng.below(100)).to_string()]),
+            1 => {
+                argv(&["XTRIM", "k", "MAXLEN", ["~", "="][rng.below(2)], &(50 + rng.below(100)).to_string()])
+            }
             2 => argv(&["XGROUP", "CREATE", "k", "h", &id, "ENTRIESREAD", &count]),
             3 => argv(&["XGROUP", "CREATE", "k", "i", "$"]),
             4..8 => argv(&["XREADGROUP", "GROUP", "g", consumer, "COUNT", &count, "STREAMS", "k", ">"]),
@@ -94,7 +98,8 @@ fn stream(rng: &mut Rng, steps: usize) -> Vec<Vec<Vec<u8>>> {
             12 => argv(&["XGROUP", "CREATECONSUMER", "k", "g", consumer]),
             13 => argv(&["XADD", "k", &format!("{}-*", step + 1), "other", "1", "field", "-70000"]),
             _ => {
-                let mut words = argv(&["XADD", "k", &format!("{}-{}", step + 1, rng.below(3)), "a", "1", "b"]);
+                let mut words =
+                    argv(&["XADD", "k", &format!("{}-{}", step + 1, rng.below(3)), "a", "1", "b"]);
                 words.push(text(rng));
                 words
             }
@@ -175,14 +180,14 @@ fn pushed_at_the_back(commands: &[Vec<Vec<u8>>]) -> bool {
 fn dumps_pass_to_and_fro() {
     let Some(server) = server_or_skip("dumps_pass_to_and_fro") else { return };
     let mut pair = Pair { server, moonkeep: Moonkeep::default() };
-    let number = |name: &str, default| {
-        std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
-    };
+    let number =
+        |name: &str, default| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default);
     let seed: u64 = number("MOONKEEP_SEED", 1);
     for program in 0..number("MOONKEEP_DIFF_PROGRAMS", PROGRAMS) {
         let commands = recipe(&mut Rng::new(seed ^ (program << 20)));
         if let Err(problem) = pair.compare(&commands) {
-            let lines: Vec<String> = commands.iter().map(|words| crate::support::words::join(words)).collect();
+            let lines: Vec<String> =
+                commands.iter().map(|words| crate::support::words::join(words)).collect();
             panic!("seed {seed}, program {program}: {problem}\n{}", lines.join("\n"));
         }
     }
@@ -193,5 +198,8 @@ fn migrate_says_that_there_is_no_network() {
     let mut moonkeep = Moonkeep::default();
     moonkeep.call(MAIN, &argv(&["SET", "k", "v"]));
     let reply = moonkeep.call(MAIN, &argv(&["MIGRATE", "host", "6379", "k", "0", "100"])).to_string();
-    assert_eq!(reply, "-ERR MIGRATE is not supported by moonkeep: an engine has no network. Use DUMP and RESTORE.");
+    assert_eq!(
+        reply,
+        "-ERR MIGRATE is not supported by moonkeep: an engine has no network. Use DUMP and RESTORE."
+    );
 }

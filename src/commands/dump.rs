@@ -99,7 +99,7 @@ struct RestoreOptions {
     replace: bool,
     absolute: bool,
     idle_s: Option<i64>,
-    frequency: Option<i64>,
+    frequency: Option<u8>,
 }
 
 impl RestoreOptions {
@@ -116,8 +116,7 @@ impl RestoreOptions {
                 let idle_s = Some(args.int()?).filter(|&idle_s| idle_s >= 0);
                 found.idle_s = Some(idle_s.ok_or(Failure::BAD_IDLETIME)?);
             } else if is(word, "freq") && has_value && found.idle_s.is_none() {
-                let frequency = Some(args.int()?).filter(|frequency| (0..=255).contains(frequency));
-                found.frequency = Some(frequency.ok_or(Failure::BAD_FREQ)?);
+                found.frequency = Some(u8::try_from(args.int()?).map_err(|_| Failure::BAD_FREQ)?);
             } else {
                 return Err(Failure::Syntax);
             }
@@ -162,9 +161,7 @@ fn restore_key(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow
     }
     let expiry = if expire_at_ms > 0 { Expiry::At(expire_at_ms) } else { Expiry::Clear };
     cx.put(key, value, expiry, Event::generic("restore"));
-    if let Some(idle_s) = options.idle_s {
-        cx.state.store.set_idle(db, key, idle_s);
-    }
+    cx.state.store.set_use(db, key, options.idle_s, options.frequency);
     if is_relative && cx.has_journal() {
         let mut buffer = itoa::Buffer::new();
         let mut words = argv.to_vec();

@@ -379,13 +379,6 @@ impl Store {
             self.drop_slot(db, slot);
         }
     }
-    /// Makes a key look as if it had not been used for so many seconds.
-    pub fn set_idle(&mut self, db: Db, key: &[u8], idle_s: i64) {
-        let used_at_s = i64::from(self.now_s).saturating_sub(idle_s).max(0) as u32;
-        if let Some(slot) = self.keyspace(db).find(key) {
-            self.keyspace_mut(db).note_use(slot, used_at_s);
-        }
-    }
     /// Removes a live key and gives its entry.
     pub fn take(&mut self, db: Db, key: &[u8], event: Event) -> Option<Entry> {
         let slot = self.live(db, key)?;

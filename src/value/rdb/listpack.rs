@@ -258,7 +258,8 @@ mod tests {
         let long: Vec<Vec<u8>> =
             [63, 64, 123, 4095, 4096, 16_377, 16_378, 2_097_146].map(|len| vec![b'x'; len]).into();
         let numbers = [0, 127, 128, 4095, 4096, 32_767, 32_768, 8_388_607, 8_388_608, i64::from(i32::MAX)];
-        let more = [i64::from(i32::MAX) + 1, i64::MAX, i64::MIN, -1, -4096, -4097, -32_768, -32_769, -8_388_609];
+        let more =
+            [i64::from(i32::MAX) + 1, i64::MAX, i64::MIN, -1, -4096, -4097, -32_768, -32_769, -8_388_609];
         let numbers: Vec<String> = numbers.iter().chain(&more).map(i64::to_string).collect();
         let mut all: Vec<&[u8]> = vec![b"", b"007", b"-0", b"9223372036854775808"];
         all.extend(long.iter().map(Vec::as_slice));

@@ -141,11 +141,8 @@ fn zset(reader: &mut Reader<'_>, kind: u8, limits: &Limits) -> Result<ZSet, Brok
     for _ in 0..reader.length()? {
         let offset = reader.offset();
         let member = reader.string()?;
-        let score = if kind == kinds::ZSET_2 {
-            f64::from_le_bytes(reader.array()?)
-        } else {
-            early_score(reader)?
-        };
+        let score =
+            if kind == kinds::ZSET_2 { f64::from_le_bytes(reader.array()?) } else { early_score(reader)? };
         add(&mut large, &member, score, &LARGE).map_err(|fault| Broken { offset, fault })?;
         longest = longest.max(member.len());
     }

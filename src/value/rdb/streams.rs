@@ -127,7 +127,8 @@ fn read_counters(reader: &mut Reader<'_>, stream: &mut Stream, is_new: bool) -> 
     } else {
         (StreamId::MIN, len)
     };
-    let fits = len == stream.len() as u64 && stream.iter().next_back().is_none_or(|entry| entry.id <= last_id);
+    let fits =
+        len == stream.len() as u64 && stream.iter().next_back().is_none_or(|entry| entry.id <= last_id);
     if !fits {
         return Err(Broken { offset, fault: Fault::Stream });
     }
@@ -234,10 +235,8 @@ impl<'a> Parts<'a> {
     fn entry(&mut self, block: &mut Block, names: &[Cow<'a, [u8]>]) -> Option<(StreamId, i64)> {
         let flags = self.integer()?;
         let (ms, seq) = (self.integer()?, self.integer()?);
-        let id = StreamId::new(
-            block.first.ms.wrapping_add(ms as u64),
-            block.first.seq.wrapping_add(seq as u64),
-        );
+        let id =
+            StreamId::new(block.first.ms.wrapping_add(ms as u64), block.first.seq.wrapping_add(seq as u64));
         let same = flags & SAME_FIELDS != 0;
         let count = if same { names.len() as i64 } else { self.integer()? };
         let parts = self.texts(if same { count } else { count.checked_mul(2)? })?;

@@ -20,7 +20,10 @@ fn list(items: &[&[u8]]) -> Value {
 fn dumps_are_those_of_the_server() {
     let dump = |value: &Value| super::dump(value, &Thresholds::DEFAULT);
     assert_eq!(dump(&Value::String(Str::new(b"10"))), b"\x00\xc0\x0a\x0a\x00n\x9fWE\x0e\xaec\xbb");
-    assert!(dump(&list(&[b"a", b"1"])).starts_with(b"\x12\x01\x02\x0c\x0c\0\0\0\x02\0\x81a\x02\x01\x01\xff\x0a\0"));
+    assert!(
+        dump(&list(&[b"a", b"1"]))
+            .starts_with(b"\x12\x01\x02\x0c\x0c\0\0\0\x02\0\x81a\x02\x01\x01\xff\x0a\0")
+    );
 }
 
 #[test]
@@ -60,12 +63,10 @@ fn early_scores_are_texts() {
     let bytes = b"\x04\x01a\xff\x01b\xfe\x01c\x031.5\x01d\x02-3";
     let value = read_value(&mut Reader::new(bytes), kinds::ZSET, &Thresholds::DEFAULT).expect("a value");
     let zset = value.as_zset().expect("a sorted set");
-    assert_eq!([b"a", b"b", b"c", b"d"].map(|member| zset.score(member)), [
-        Some(f64::NEG_INFINITY),
-        Some(f64::INFINITY),
-        Some(1.5),
-        Some(-3.0)
-    ]);
+    assert_eq!(
+        [b"a", b"b", b"c", b"d"].map(|member| zset.score(member)),
+        [Some(f64::NEG_INFINITY), Some(f64::INFINITY), Some(1.5), Some(-3.0)]
+    );
     assert_eq!(zset.encoding(), "listpack");
 }
 

@@ -154,8 +154,7 @@ mod tests {
 
     #[test]
     fn a_ziplist_is_read_to_its_end_or_not_at_all() {
-        let expected =
-            [Item::Text(b"two"), Item::Integer(5), Item::Integer(1000), Item::Integer(100_000)];
+        let expected = [Item::Text(b"two"), Item::Integer(5), Item::Integer(1000), Item::Integer(100_000)];
         assert_eq!(items(ZIPLIST).map(Iterator::collect), Some(expected.to_vec()));
         for at in [0, 4, 8, 10, 15, 17, 21] {
             let mut wrong = ZIPLIST.to_vec();
