@@ -35,6 +35,7 @@ mod reference;
 mod repl;
 mod reported;
 mod scan;
+mod scan_elements;
 mod scripts;
 mod state;
 mod support;

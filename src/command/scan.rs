@@ -1,11 +1,12 @@
 //! What SCAN, HSCAN, SSCAN and ZSCAN have in common: the cursor and the options.
 //! How a cursor moves is in `store` for keys and in `value` for the elements of a key.
 
-use super::Argv;
 use super::args::{Args, is};
+use super::{Argv, Ctx};
 use crate::error::Failure;
 use crate::reply::Reply;
 use crate::util::glob::glob;
+use crate::value::Value;
 
 /// The options of a scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +48,26 @@ impl<'a> ScanOptions<'a> {
     pub fn matches(&self, element: &[u8]) -> bool {
         self.pattern.is_none_or(|pattern| glob(pattern, element, false))
     }
+}
+
+/// What a step over the elements of a key begins with: the value, the cursor and the options. None when there is no such
+/// key. `len` tells how many elements the value has, or that it is of another type.
+///
+/// # Errors
+/// With the server's texts.
+pub fn begin<'c, 'a>(
+    cx: &'c mut Ctx<'_>,
+    argv: Argv<'a>,
+    len: impl FnOnce(&Value) -> Result<usize, Failure>,
+) -> Result<Option<(&'c Value, u64, ScanOptions<'a>)>, Failure> {
+    let cursor = cursor(argv[2])?;
+    let Some(entry) = cx.read(argv[1]) else { return Ok(None) };
+    let len = len(entry.value())?;
+    let options = ScanOptions::parse(argv, 3, false)?;
+    let begins = cursor == 0 && len > options.count;
+    let db = cx.db();
+    let value = cx.state.store.walked(db, argv[1], begins);
+    Ok(value.map(|value| (value, cursor, options)))
 }
 
 /// Writes the reply of a step: the next cursor and the elements found, which are so many values.

@@ -3,7 +3,7 @@
 
 use crate::command::args::int;
 use crate::command::random::Draw;
-use crate::command::scan::{self, ScanOptions};
+use crate::command::scan;
 use crate::command::spec::*;
 use crate::command::{Argv, Ctx, Flow};
 use crate::error::Failure;
@@ -401,12 +401,12 @@ fn hrandfield(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow,
 }
 
 fn hscan(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
-    let cursor = scan::cursor(argv[2])?;
-    let Some(hash) = read_hash(cx, argv[1])? else {
+    let begun = scan::begin(cx, argv, |value| value.as_hash().map(Hash::len))?;
+    let Some((value, cursor, options)) = begun else {
         scan::reply(out, 0, 0, &Reply::new());
         return Ok(Flow::Done);
     };
-    let options = ScanOptions::parse(argv, 3, false)?;
+    let hash = value.as_hash()?;
     let (mut found, mut len) = (Reply::new(), 0);
     let next = hash.scan(cursor, options.count, |field, value| {
         if options.matches(field) {

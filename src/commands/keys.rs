@@ -280,7 +280,11 @@ fn copy(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failu
     let taken = source.is_some() && cx.state.store.has(target, to);
     let copied = source.filter(|_| replace || !taken);
     out.int(i64::from(copied.is_some()));
-    if let Some((value, expire_at_ms)) = copied {
+    if let Some((mut value, expire_at_ms)) = copied {
+        // The copy is a value of its own, which changes otherwise than this one.
+        if value.walk().is_some_and(|number| number > 0) {
+            value.set_walk(0);
+        }
         let expiry = expire_at_ms.map_or(Expiry::Clear, Expiry::At);
         cx.state.store.put_anew(target, to, value, expiry, Event::generic("copy_to"));
     }

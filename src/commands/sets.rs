@@ -3,7 +3,7 @@
 
 use crate::command::args::positive;
 use crate::command::random::Draw;
-use crate::command::scan::{self, ScanOptions};
+use crate::command::scan;
 use crate::command::spec::*;
 use crate::command::{Argv, Ctx, Flow};
 use crate::error::Failure;
@@ -337,12 +337,12 @@ fn srandmember(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow
 }
 
 fn sscan(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
-    let cursor = scan::cursor(argv[2])?;
-    let Some(set) = read_set(cx, argv[1])? else {
+    let begun = scan::begin(cx, argv, |value| value.as_set().map(Set::len))?;
+    let Some((value, cursor, options)) = begun else {
         scan::reply(out, 0, 0, &Reply::new());
         return Ok(Flow::Done);
     };
-    let options = ScanOptions::parse(argv, 3, false)?;
+    let set = value.as_set()?;
     let (mut found, mut len) = (Reply::new(), 0);
     let next = set.scan(cursor, options.count, |member| {
         if options.matches(member) {

@@ -4,7 +4,7 @@
 
 use crate::command::args::{Args, is};
 use crate::command::random::Draw;
-use crate::command::scan::{self, ScanOptions};
+use crate::command::scan;
 use crate::command::spec::*;
 use crate::command::{Argv, Ctx, Flow};
 use crate::error::Failure;
@@ -376,12 +376,12 @@ fn zrandmember(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow
 }
 
 fn zscan(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
-    let cursor = scan::cursor(argv[2])?;
-    let Some(zset) = read_zset(cx, argv[1])? else {
+    let begun = scan::begin(cx, argv, |value| value.as_zset().map(ZSet::len))?;
+    let Some((value, cursor, options)) = begun else {
         scan::reply(out, 0, 0, &Reply::new());
         return Ok(Flow::Done);
     };
-    let options = ScanOptions::parse(argv, 3, false)?;
+    let zset = value.as_zset()?;
     let (mut found, mut len, mut text) = (Reply::new(), 0, NumBuf::new());
     // A small set keeps scores as texts, and these have more digits of large integers.
     let format = if zset.encoding() == "listpack" { format_score } else { format_f64 };

@@ -93,6 +93,8 @@ pub struct Store {
     pub rng: Rng,
     /// Counters for INFO.
     pub stats: StoreStats,
+    /// The last number given to a value that is walked.
+    walks: u32,
 }
 
 impl Store {
@@ -115,6 +117,7 @@ impl Store {
             seed: rng_seed,
             rng: Rng::new(rng_seed),
             stats: StoreStats::default(),
+            walks: 0,
         }
     }
 
@@ -268,6 +271,18 @@ impl Store {
     /// whose time is over are shown too.
     pub fn scan(&mut self, db: Db, cursor: u64, count: usize, each: impl FnMut(&Entry)) -> u64 {
         self.keyspace_mut(db).scan(cursor, count, each)
+    }
+    /// The value of a key for a walk over its elements, which was looked up just before. A value on which a walk in
+    /// steps begins gets a number, so that its cursors are known from those of what the key held before or holds later.
+    pub fn walked(&mut self, db: Db, key: &[u8], begins: bool) -> Option<&Value> {
+        const WALKS_MAX: u32 = u32::MAX >> 1;
+        let slot = self.keyspace(db).find_entry(key)?.0;
+        if begins && self.keyspace(db).get(slot)?.value().walk() == Some(0) {
+            self.walks = self.walks % WALKS_MAX + 1;
+            let number = self.walks;
+            self.keyspace_mut(db).get_mut(slot)?.value.set_walk(number);
+        }
+        self.keyspace(db).get(slot).map(Entry::value)
     }
     /// A random key that is alive.
     pub fn random_key(&mut self, db: Db) -> Option<Bytes> {

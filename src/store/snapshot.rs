@@ -27,6 +27,7 @@ impl Store {
             seed: self.seed,
             rng: self.rng.clone(),
             stats: self.stats,
+            walks: self.walks,
         }
     }
     /// Takes over what a [`detached`](Self::detached) copy holds. Who watches is told as if databases were swapped;

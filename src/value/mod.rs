@@ -52,6 +52,10 @@ impl Value {
             Value::ZSet(zset) => zset.is_empty(),
         }
     }
+    /// Whether this is a stream.
+    pub fn is_stream(&self) -> bool {
+        matches!(self, Value::Stream(_))
+    }
     /// What TYPE says.
     pub fn type_name(&self) -> &'static str {
         match self {
@@ -73,6 +77,26 @@ impl Value {
             Value::Hash(hash) => hash.encoding(),
             Value::ZSet(zset) => zset.encoding(),
             Value::Stream(_) => "stream",
+        }
+    }
+
+    /// The number in cursors of this value, see [`table::Table::walk`]; None where nothing is walked in steps.
+    pub fn walk(&self) -> Option<u32> {
+        match self {
+            Value::Set(set) => set.walk(),
+            Value::Hash(hash) => hash.walk(),
+            Value::ZSet(zset) => zset.walk(),
+            _ => None,
+        }
+    }
+
+    /// Sets the number in cursors of this value.
+    pub fn set_walk(&mut self, number: u32) {
+        match self {
+            Value::Set(set) => Arc::make_mut(set).set_walk(number),
+            Value::Hash(hash) => Arc::make_mut(hash).set_walk(number),
+            Value::ZSet(zset) => Arc::make_mut(zset).set_walk(number),
+            _ => {}
         }
     }
 

@@ -187,6 +187,21 @@ impl Set {
         }
     }
 
+    /// The number in cursors of this value, see [`Table::walk`]; None in a form that is walked at once.
+    pub fn walk(&self) -> Option<u32> {
+        match &self.form {
+            Form::Integers(_) => None,
+            Form::Table(table) => Some(table.walk()),
+        }
+    }
+
+    /// Sets the number in cursors of this value.
+    pub fn set_walk(&mut self, number: u32) {
+        if let Form::Table(table) = &mut self.form {
+            table.set_walk(number);
+        }
+    }
+
     /// Passes about `count` members (all, while the set is one of integers) to `each`; returns the next cursor, 0 at
     /// the end. A member that is there throughout the walk is passed at least once.
     pub fn scan(&self, cursor: u64, count: usize, mut each: impl FnMut(&[u8])) -> u64 {

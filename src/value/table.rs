@@ -1,7 +1,8 @@
 //! `Table`: the large form of hashes, sets and sorted sets: items in a dense vector, and a hash table of their
 //! places. A removed item is replaced by the last one, so that the vector has no holes: a random item is one index
 //! away. Items therefore only ever move down, and `scan` walks down too: an item that is there from the first call
-//! to the last is always ahead of the cursor or already returned, whatever is added and removed in between.
+//! to the last is always ahead of the cursor or already returned, whatever is added and removed in between. A table
+//! that took the place of another has its items elsewhere: it knows a cursor of the other by its number.
 
 use hashbrown::HashTable;
 
@@ -25,6 +26,7 @@ pub struct Table<T> {
     places: HashTable<u32>,
     hasher: Hasher,
     items_heap_bytes: usize,
+    walk: u32,
 }
 
 impl<T: Keyed> Default for Table<T> {
@@ -41,6 +43,7 @@ impl<T: Keyed> Table<T> {
             places: HashTable::with_capacity(capacity),
             hasher: Hasher::default(),
             items_heap_bytes: 0,
+            walk: 0,
         }
     }
 
@@ -149,16 +152,28 @@ impl<T: Keyed> Table<T> {
         self.places.shrink_to(len * 2, |&place| hasher.hash_bytes(items[place as usize].key()));
     }
 
+    /// The number in cursors of this table; 0 until it got one.
+    pub fn walk(&self) -> u32 {
+        self.walk
+    }
+
+    /// Sets the number in cursors of this table.
+    pub fn set_walk(&mut self, number: u32) {
+        self.walk = number;
+    }
+
     /// Passes up to `count` items to `each` and returns the cursor to go on with: 0 when the walk is over.
-    /// A walk starts with cursor 0.
+    /// A walk starts with cursor 0. With a cursor of another table it passes all that there is and is over.
     pub fn scan(&self, cursor: u64, count: usize, mut each: impl FnMut(&T)) -> u64 {
-        let end = match usize::try_from(cursor) {
-            Ok(cursor) if cursor != 0 => cursor.min(self.len()),
-            _ => self.len(),
+        let (number, place) = ((cursor >> 32) as u32, cursor as u32 as usize);
+        let (end, count) = match cursor {
+            0 => (self.len(), count),
+            _ if number == self.walk => (place.min(self.len()), count),
+            _ => (self.len(), usize::MAX),
         };
         let start = end.saturating_sub(count.max(1));
         self.items[start..end].iter().rev().for_each(&mut each);
-        start as u64
+        if start == 0 { 0 } else { u64::from(self.walk) << 32 | start as u64 }
     }
 
     /// About how many bytes the table and its items take up. It depends on the items alone, not on room kept for

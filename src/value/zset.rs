@@ -314,6 +314,21 @@ impl ZSet {
         }
     }
 
+    /// The number in cursors of this value, see [`Table::walk`]; None in a form that is walked at once.
+    pub fn walk(&self) -> Option<u32> {
+        match &self.form {
+            Form::Packed(_) => None,
+            Form::Indexed(indexed) => Some(indexed.members.walk()),
+        }
+    }
+
+    /// Sets the number in cursors of this value.
+    pub fn set_walk(&mut self, number: u32) {
+        if let Form::Indexed(indexed) = &mut self.form {
+            indexed.members.set_walk(number);
+        }
+    }
+
     /// Passes about `count` members (all, while the set is small) to `each`; returns the next cursor, 0 at the end.
     /// A member that is there throughout the walk is passed at least once.
     pub fn scan(&self, cursor: u64, count: usize, mut each: impl FnMut(&[u8], f64)) -> u64 {
