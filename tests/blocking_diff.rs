@@ -1,4 +1,4 @@
-//! Random programs of several clients that wait for lists, on moonkeep and on the reference server: after each step the
+//! Random programs of several clients that wait for lists, sorted sets and streams, on moonkeep and on the reference server: after each step the
 //! replies of all of them, what was propagated, and how many wait; at the end the keyspace.
 //! `MOONKEEP_SEED` repeats a run, `MOONKEEP_DIFF_PROGRAMS` sets its length.
 
@@ -224,12 +224,13 @@ fn state(side: &mut dyn Target, db: &str) -> Vec<String> {
     ask(&["SELECT", db]);
     KEYS.iter()
         .map(|key| {
-            format!(
-                "{key}: {} {} {}",
-                ask(&["LRANGE", key, "0", "-1"]),
-                ask(&["TYPE", key]),
-                ask(&["PTTL", key])
-            )
+            let kind = ask(&["TYPE", key]);
+            let value = match kind.as_str() {
+                "+zset" => ask(&["ZRANGE", key, "0", "-1", "WITHSCORES"]),
+                "+stream" => ask(&["XINFO", "STREAM", key, "FULL", "COUNT", "0"]),
+                _ => ask(&["LRANGE", key, "0", "-1"]),
+            };
+            format!("{key}: {kind} {value} {}", ask(&["PTTL", key]))
         })
         .collect()
 }
@@ -238,32 +239,127 @@ const KEYS: [&str; 4] = ["k0", "k1", "k2", "k3"];
 const TIMEOUTS: [&str; 11] = ["0", "0", "0", "0", "0", "0.05", "0.1", "1", "0.0001", "1e-2", "1000000000000"];
 const TIMES: [i64; 8] = [0, 1, 10, 50, 51, 100, 101, 1001];
 
-/// What waits. K is a key, E an end, T a timeout, V a new value, N a small number.
-const WAITING: &[&str] = &[
-    "BLPOP K T",
-    "BLPOP K K T",
-    "BRPOP K K K T",
-    "BRPOP K T",
-    "BLMOVE K K E E T",
-    "BLMOVE K K E E T",
-    "BRPOPLPUSH K K T",
-    "BLMPOP T 1 K E",
-    "BLMPOP T 2 K K E COUNT N",
-];
+/// What the clients of a program wait for, mostly.
+struct Family {
+    begin: &'static [&'static str],
+    /// What waits.
+    waiting: &'static [&'static str],
+    /// What wakes.
+    pushes: &'static [&'static str],
+    /// What may wake, or gets in the way, beside [`OTHERS`].
+    others: &'static [&'static str],
+    scripts: &'static [&'static str],
+}
 
-/// What wakes.
-const PUSHES: &[&str] = &["RPUSH K V", "RPUSH K V", "RPUSH K V V V", "LPUSH K V V", "DEL K", "DEL K K K"];
+/// In lines K is a key, E an end of a list, X one of a sorted set, T a timeout in seconds, B one in milliseconds, V a new
+/// value, N a small number, I an ID, P the ID to read from.
+const FAMILIES: [Family; 3] = [
+    Family {
+        begin: &[],
+        waiting: &[
+            "BLPOP K T",
+            "BLPOP K K T",
+            "BRPOP K K K T",
+            "BRPOP K T",
+            "BLMOVE K K E E T",
+            "BLMOVE K K E E T",
+            "BRPOPLPUSH K K T",
+            "BLMPOP T 1 K E",
+            "BLMPOP T 2 K K E COUNT N",
+        ],
+        pushes: &["RPUSH K V", "RPUSH K V", "RPUSH K V V V", "LPUSH K V V", "DEL K", "DEL K K K"],
+        others: &[
+            "RPUSHX K V",
+            "LINSERT K BEFORE v1 V",
+            "LPOP K",
+            "RPOP K N",
+            "LTRIM K 1 0",
+            "LMOVE K K E E",
+            "RPOPLPUSH K K",
+            "LMPOP 2 K K E COUNT N",
+            "LLEN K",
+        ],
+        scripts: LIST_SCRIPTS,
+    },
+    Family {
+        begin: &[],
+        waiting: &[
+            "BZPOPMIN K T",
+            "BZPOPMIN K K K T",
+            "BZPOPMAX K T",
+            "BZPOPMAX K K T",
+            "BZMPOP T 1 K X",
+            "BZMPOP T 2 K K X COUNT N",
+        ],
+        pushes: &[
+            "ZADD K N V",
+            "ZADD K N V",
+            "ZADD K N V N V N V",
+            "ZADD K NX N V",
+            "ZINCRBY K N V",
+            "DEL K",
+            "DEL K K K",
+        ],
+        others: &[
+            "ZADD K XX N v1",
+            "ZADD K INCR N V",
+            "ZADD K NX CH N V N V",
+            "ZPOPMIN K",
+            "ZPOPMAX K N",
+            "ZMPOP 2 K K X COUNT N",
+            "ZREM K v1 v2",
+            "ZREMRANGEBYRANK K 0 -1",
+            "ZUNIONSTORE K 2 K K",
+            "ZINTERSTORE K 2 K K",
+            "ZDIFFSTORE K 2 K K",
+            "ZRANGESTORE K K 0 N",
+            "GEOADD K 13.5 38.1 V",
+            "GEORADIUS K 13 38 99 km STORE K",
+            "GEOSEARCHSTORE K K FROMLONLAT 13 38 BYRADIUS 99 km",
+            "ZCARD K",
+        ],
+        scripts: ZSET_SCRIPTS,
+    },
+    Family {
+        begin: &["XGROUP CREATE k0 g $ MKSTREAM", "XGROUP CREATE k1 g 0 MKSTREAM", "XADD k2 1-1 f v"],
+        waiting: &[
+            "XREAD BLOCK B STREAMS K P",
+            "XREAD BLOCK B STREAMS K $",
+            "XREAD COUNT N BLOCK B STREAMS K K $ P",
+            "XREADGROUP GROUP g c BLOCK B STREAMS K >",
+            "XREADGROUP GROUP g d BLOCK B STREAMS K >",
+            "XREADGROUP GROUP g c COUNT N BLOCK B NOACK STREAMS K >",
+            "XREADGROUP GROUP g c COUNT N BLOCK B STREAMS K K > >",
+            "XREADGROUP GROUP g d COUNT N BLOCK B STREAMS K K > 0",
+        ],
+        pushes: &["XADD K * f V", "XADD K * f V", "XADD K * f V g V", "XADD K I f V", "DEL K"],
+        others: &[
+            "XGROUP CREATE K g $ MKSTREAM",
+            "XGROUP CREATE K g 0 MKSTREAM",
+            "XGROUP CREATE K g $ MKSTREAM",
+            "XGROUP DESTROY K g",
+            "XGROUP SETID K g P",
+            "XGROUP SETID K g $",
+            "XGROUP DELCONSUMER K g c",
+            "XGROUP CREATECONSUMER K g d",
+            "XADD K NOMKSTREAM * f V",
+            "XADD K MAXLEN N * f V",
+            "XDEL K I",
+            "XTRIM K MAXLEN 0",
+            "XSETID K 9-9",
+            "XACK K g I",
+            "XAUTOCLAIM K g c 0 0",
+            "XCLAIM K g d 0 I",
+            "XREADGROUP GROUP g c STREAMS K >",
+            "XREAD STREAMS K P",
+            "XLEN K",
+        ],
+        scripts: STREAM_SCRIPTS,
+    },
+];
 
 /// What may wake, or gets in the way.
 const OTHERS: &[&str] = &[
-    "RPUSHX K V",
-    "LINSERT K BEFORE v1 V",
-    "LPOP K",
-    "RPOP K N",
-    "LTRIM K 1 0",
-    "LMOVE K K E E",
-    "RPOPLPUSH K K",
-    "LMPOP 2 K K E COUNT N",
     "DEL K",
     "UNLINK K K",
     "RENAME K K",
@@ -274,11 +370,12 @@ const OTHERS: &[&str] = &[
     "SET K V",
     "SET K V GET",
     "SADD K V",
+    "RPUSH K V",
     "ZADD K 1 V",
+    "XADD K * f V",
     "PEXPIRE K 50",
     "PEXPIRE K 0",
     "PERSIST K",
-    "LLEN K",
     "SELECT 1",
     "SELECT 0",
     "SWAPDB 0 1",
@@ -288,7 +385,9 @@ const OTHERS: &[&str] = &[
     "UNWATCH",
     "CLIENT UNBLOCK @a",
     "CLIENT UNBLOCK @b ERROR",
+    "CLIENT UNBLOCK @b",
     "CLIENT UNBLOCK @c TIMEOUT",
+    "CLIENT UNBLOCK @d ERROR",
     "CLIENT REPLY SKIP",
     "CLIENT REPLY OFF",
     "CLIENT REPLY ON",
@@ -297,7 +396,7 @@ const OTHERS: &[&str] = &[
     "RESET",
 ];
 
-const SCRIPTS: &[&str] = &[
+const LIST_SCRIPTS: &[&str] = &[
     "redis.call('RPUSH', KEYS[1], ARGV[1], ARGV[2]) redis.call('DEL', KEYS[1])",
     "redis.call('RPUSH', KEYS[1], ARGV[1]) redis.call('LPUSH', KEYS[2], ARGV[2]) return redis.call('LLEN', KEYS[1])",
     "redis.call('RPUSH', KEYS[2], ARGV[1]) redis.call('RPUSH', KEYS[1], ARGV[2])",
@@ -310,24 +409,52 @@ const SCRIPTS: &[&str] = &[
     "return redis.pcall('BLMPOP', 0, 1, KEYS[1], 'LEFT')",
 ];
 
+const ZSET_SCRIPTS: &[&str] = &[
+    "redis.call('ZADD', KEYS[1], 1, ARGV[1]) redis.call('DEL', KEYS[1])",
+    "redis.call('ZADD', KEYS[1], 1, ARGV[1]) redis.call('ZADD', KEYS[2], 2, ARGV[2])",
+    "redis.call('ZADD', KEYS[2], 1, ARGV[1]) redis.call('ZADD', KEYS[1], 2, ARGV[2])",
+    "redis.call('ZADD', KEYS[1], 1, ARGV[1]) return redis.call('RENAME', KEYS[1], KEYS[2])",
+    "redis.call('SET', KEYS[1], ARGV[1]) redis.call('DEL', KEYS[1]) return redis.call('ZADD', KEYS[1], 1, ARGV[2])",
+    "redis.call('ZADD', KEYS[1], 1, ARGV[1]) redis.call('DEL', KEYS[1]) return redis.call('RPUSH', KEYS[1], ARGV[2])",
+    "return redis.pcall('BZPOPMIN', KEYS[1], 0)",
+    "return redis.pcall('BZMPOP', 0, 1, KEYS[1], 'MIN')",
+];
+
+const STREAM_SCRIPTS: &[&str] = &[
+    "redis.call('XADD', KEYS[1], '*', 'f', ARGV[1]) redis.call('DEL', KEYS[1])",
+    "redis.call('XADD', KEYS[1], '*', 'f', ARGV[1]) redis.call('XADD', KEYS[2], '*', 'f', ARGV[2])",
+    "redis.call('XADD', KEYS[1], '*', 'f', ARGV[1]) return redis.call('XTRIM', KEYS[1], 'MAXLEN', 0)",
+    "redis.call('XADD', KEYS[1], '*', 'f', ARGV[1]) return redis.call('RENAME', KEYS[1], KEYS[2])",
+    "redis.call('DEL', KEYS[1]) return redis.call('XGROUP', 'CREATE', KEYS[1], 'g', '$', 'MKSTREAM')",
+    "redis.call('DEL', KEYS[1]) redis.call('SET', KEYS[1], ARGV[1])",
+    "redis.call('XADD', KEYS[1], '*', 'f', ARGV[1]) return redis.pcall('XGROUP', 'DESTROY', KEYS[1], 'g')",
+    "return redis.pcall('XREAD', 'BLOCK', 0, 'STREAMS', KEYS[1], '$')",
+    "return redis.pcall('XREADGROUP', 'GROUP', 'g', 'c', 'STREAMS', KEYS[1], '>')",
+];
+
 fn program(rng: &mut Rng) -> Vec<Step> {
-    let mut steps = Vec::new();
+    let family = &FAMILIES[rng.below(FAMILIES.len() as u64) as usize];
+    let mut steps: Vec<Step> = family.begin.iter().map(|line| Step::Send("e", (*line).into())).collect();
     let mut values = 0;
     while steps.len() < STEPS {
         let client = pick(rng, &CLIENTS);
         match rng.below(20) {
             0 | 1 => steps.push(Step::Advance(pick(rng, &TIMES))),
             // The last client never waits: it wakes the others.
-            2..9 if client != "e" => steps.push(Step::Send(client, line(rng, WAITING, &mut values))),
+            2..9 if client != "e" => {
+                // Now and then something of another type is waited for.
+                let family = if rng.below(12) == 0 { &FAMILIES[rng.below(3) as usize] } else { family };
+                steps.push(Step::Send(client, line(rng, family.waiting, &mut values)));
+            }
             9 => {
-                let line = format!("EVAL \"{}\" 2 K K V V", pick(rng, SCRIPTS));
+                let line = format!("EVAL \"{}\" 2 K K V V", pick(rng, family.scripts));
                 steps.push(Step::Send("e", fill(rng, &line, &mut values)));
             }
-            10 => transaction(rng, &mut steps, &mut values),
+            10 => transaction(rng, family, &mut steps, &mut values),
             _ => {
                 // Mostly one that does not wait.
                 let client = if rng.below(4) == 0 { client } else { "e" };
-                let from = if rng.below(2) == 0 { PUSHES } else { OTHERS };
+                let from = if rng.below(2) == 0 { family.pushes } else { in_the_way(rng, family) };
                 steps.push(Step::Send(client, line(rng, from, &mut values)));
             }
         }
@@ -335,10 +462,18 @@ fn program(rng: &mut Rng) -> Vec<Step> {
     steps
 }
 
-fn transaction(rng: &mut Rng, steps: &mut Vec<Step>, values: &mut usize) {
+fn in_the_way(rng: &mut Rng, family: &Family) -> &'static [&'static str] {
+    if rng.below(3) == 0 { family.others } else { OTHERS }
+}
+
+fn transaction(rng: &mut Rng, family: &Family, steps: &mut Vec<Step>, values: &mut usize) {
     steps.push(Step::Send("e", "MULTI".into()));
     for _ in 0..1 + rng.below(4) {
-        let from = if rng.below(4) == 0 { WAITING } else { OTHERS };
+        let from = match rng.below(4) {
+            0 => family.waiting,
+            1 => family.pushes,
+            _ => in_the_way(rng, family),
+        };
         let line = line(rng, from, values);
         // In EXEC the server begins to reply, or to reply in another protocol, in the midst of its array.
         if !line.starts_with("CLIENT REPLY") && !line.starts_with("HELLO") {
@@ -362,7 +497,11 @@ fn fill(rng: &mut Rng, line: &str, values: &mut usize) -> String {
     let word = |word: &str| match word {
         "K" => pick(rng, &KEYS).to_owned(),
         "E" => pick(rng, &["LEFT", "RIGHT", "left"]).to_owned(),
+        "X" => pick(rng, &["MIN", "MAX", "min"]).to_owned(),
         "T" => pick(rng, &TIMEOUTS).to_owned(),
+        "B" => pick(rng, &["0", "0", "0", "0", "50", "100", "1000", "1"]).to_owned(),
+        "I" => pick(rng, &["1-1", "2-1", "2-*", "5-5", "0-1"]).to_owned(),
+        "P" => pick(rng, &["0", "0-0", "1-1", "5", "$"]).to_owned(),
         "N" => (1 + rng.below(3)).to_string(),
         "V" => {
             *values += 1;

@@ -63,7 +63,7 @@ impl<'a> Edit<'a> {
     fn announce(&mut self) {
         if self.new && !self.announced {
             self.announced = true;
-            self.store.notify_slot(self.db, self.slot, Event::NEW);
+            self.store.note_new(self.db, self.slot);
         }
     }
     /// Notes the change.
@@ -110,7 +110,7 @@ impl<'a> Edit<'a> {
         self.new = false;
         self.lay();
         let entry = self.store.drop_slot(self.db, self.slot)?;
-        self.store.touch(self.db, entry.key(), event);
+        self.store.touch(self.db, entry.key(), event, entry.value.is_stream());
         Some(entry)
     }
 }

@@ -59,10 +59,10 @@ impl Event {
     pub const NEW: Event = Event { class: EventClass::New, name: "new" };
     /// The key was looked for and not found.
     pub const KEY_MISS: Event = Event { class: EventClass::KeyMiss, name: "keymiss" };
-    /// Whether sessions that wait for the key are told. Only what brings new entries, or takes away a group, wakes those
-    /// who wait for a stream.
+    /// Whether a change in place wakes those who wait for the key: new entries of a stream do, and a group that goes.
+    /// Else the server tells them of new keys only, and of a stream that goes; not of a value stored over another.
     pub(super) fn wakes(self) -> bool {
-        self.class != EventClass::Stream || matches!(self.name, "xadd" | "xgroup-destroy")
+        self.class == EventClass::Stream && matches!(self.name, "xadd" | "xgroup-destroy")
     }
 }
 

@@ -255,6 +255,10 @@ impl Keyspace {
             .into_iter()
             .filter_map(|(deadline, slot)| self.get(slot).filter(|entry| entry.expire_at == deadline))
     }
+    /// Whether the value of a key is a stream, be its time over or not.
+    pub(super) fn holds_stream(&self, key: &[u8]) -> bool {
+        self.find_entry(key).is_some_and(|(_, entry)| entry.value.is_stream())
+    }
     /// The entry of a key whose time is not over.
     pub(super) fn find_live(&self, key: &[u8], now_ms: i64) -> Option<&Entry> {
         self.get(self.find(key)?).filter(|entry| !entry.is_expired(now_ms))

@@ -325,14 +325,15 @@ impl Store {
     }
     /// Sets a key, whatever it held before.
     pub fn put(&mut self, db: Db, key: &[u8], value: Value, expiry: Expiry, event: Event) {
-        let (slot, had_expiry, is_new) = match self.live(db, key) {
+        let (slot, had_expiry, is_new, was_stream) = match self.live(db, key) {
             Some(slot) => {
                 self.note_use(db, slot);
-                (slot, self.keyspace_mut(db).replace(slot, value), false)
+                let was_stream = self.keyspace(db).get(slot).is_some_and(|entry| entry.value.is_stream());
+                (slot, self.keyspace_mut(db).replace(slot, value), false, was_stream)
             }
             None => {
                 let used = self.first_use();
-                (self.keyspace_mut(db).insert(key, value, used), false, true)
+                (self.keyspace_mut(db).insert(key, value, used), false, true, false)
             }
         };
         let keyspace = self.keyspace_mut(db);
@@ -344,7 +345,7 @@ impl Store {
         if is_new {
             self.notify(db, key, Event::NEW);
         }
-        self.touch(db, key, event);
+        self.touch(db, key, event, is_new || was_stream);
     }
     /// Sets a key as one that was not there before: what it held goes without an event of its own.
     pub fn put_anew(&mut self, db: Db, key: &[u8], value: Value, expiry: Expiry, event: Event) {
@@ -362,12 +363,13 @@ impl Store {
         let Some(entry) = slot.and_then(|slot| self.drop_slot(from.0, slot)) else { return };
         self.clear_place(to.0, to.1);
         self.notify(to.0, to.1, Event::NEW);
-        self.touch(from.0, from.1, from.2);
+        self.observers.waiters.mark(to.0, to.1);
+        self.touch(from.0, from.1, from.2, entry.value.is_stream());
         let (expire_at_ms, uses) = (entry.expire_at_ms(), entry.uses());
         let keyspace = self.keyspace_mut(to.0);
         let slot = keyspace.insert(to.1, entry.into_value(), uses);
         keyspace.set_expiry(slot, expire_at_ms);
-        self.touch(to.0, to.1, to.2);
+        self.touch(to.0, to.1, to.2, true);
     }
     /// Takes the entry out of a slot.
     fn drop_slot(&mut self, db: Db, slot: u32) -> Option<Entry> {
@@ -384,8 +386,8 @@ impl Store {
     /// result in, without looking it up, when there is none.
     pub fn discard(&mut self, db: Db, key: &[u8], event: Event) -> bool {
         let Some(slot) = self.keyspace(db).find(key) else { return false };
-        self.drop_slot(db, slot);
-        self.touch(db, key, event);
+        let was_stream = self.drop_slot(db, slot).is_some_and(|entry| entry.value.is_stream());
+        self.touch(db, key, event, was_stream);
         true
     }
     /// Removes a key without a word about it, also one whose time is over: another value takes its place.
@@ -398,7 +400,7 @@ impl Store {
     pub fn take(&mut self, db: Db, key: &[u8], event: Event) -> Option<Entry> {
         let slot = self.live(db, key)?;
         let entry = self.drop_slot(db, slot)?;
-        self.touch(db, key, event);
+        self.touch(db, key, event, entry.value.is_stream());
         Some(entry)
     }
     /// Empties a database; answers how many keys went.
@@ -408,7 +410,8 @@ impl Store {
         let old = std::mem::replace(self.keyspace_mut(db), fresh);
         if !self.observers.is_empty() {
             let keys = old.iter().map(Entry::key);
-            self.observers.mark_db(db, keys, |key, was_expired| !was_expired && old.find(key).is_some());
+            let changes = |key: &[u8], was_expired: bool| !was_expired && old.find(key).is_some();
+            self.observers.mark_db(db, keys, changes, |key| old.holds_stream(key));
         }
         self.dirty += old.len() as u64;
         old.len()
@@ -426,9 +429,11 @@ impl Store {
             let Store { dbs, observers, now_ms, .. } = self;
             let there = |keyspace: &Keyspace, key: &[u8]| keyspace.find_live(key, *now_ms).is_some();
             for (db, own, other) in [(a, one, two), (b, two, one)] {
-                observers.mark_db(db, dbs[own].iter().map(Entry::key), |key, was_expired| {
+                let changes = |key: &[u8], was_expired: bool| {
                     there(&dbs[other], key) || (!was_expired && dbs[own].find(key).is_some())
-                });
+                };
+                let wakes = |key: &[u8]| dbs[other].find(key).is_some() || dbs[own].holds_stream(key);
+                observers.mark_db(db, dbs[own].iter().map(Entry::key), changes, wakes);
             }
         }
         let states = (self.dbs[one].scan_state(), self.dbs[two].scan_state());
@@ -437,12 +442,12 @@ impl Store {
         self.dbs[two].follow(states.1);
         self.dirty += 1;
     }
-    /// The one place where a change of a key is noted.
+    /// The one place where a change of a key is noted; `wakes` tells whether to those who wait for it too.
     #[inline]
-    pub(crate) fn touch(&mut self, db: Db, key: &[u8], event: Event) {
+    pub(crate) fn touch(&mut self, db: Db, key: &[u8], event: Event, wakes: bool) {
         self.dirty += 1;
         if !self.observers.is_empty() {
-            self.observers.mark(db, key, event.wakes());
+            self.observers.mark(db, key, wakes);
             self.observers.tell(db, key, event);
         }
     }
@@ -474,6 +479,16 @@ impl Store {
     #[inline]
     pub fn notify(&mut self, db: Db, key: &[u8], event: Event) {
         self.observers.tell(db, key, event);
+    }
+    /// A key was made: those who wait for it are told.
+    fn note_new(&mut self, db: Db, slot: u32) {
+        self.notify_slot(db, slot, Event::NEW);
+        let Store { dbs, observers, .. } = self;
+        if !observers.waiters.is_empty()
+            && let Some(entry) = dbs[db as usize].get(slot)
+        {
+            observers.waiters.mark(db, entry.key());
+        }
     }
     /// `notify` for the key in a slot.
     fn notify_slot(&mut self, db: Db, slot: u32, event: Event) {
@@ -511,7 +526,7 @@ impl Store {
         let name: &[u8] = if self.memory.lazy_expire { b"UNLINK" } else { b"DEL" };
         self.propagate(db, &[name, &entry.key]);
         if !self.observers.is_empty() {
-            self.observers.mark_expired(db, &entry.key);
+            self.observers.mark_expired(db, &entry.key, entry.value.is_stream());
             self.observers.tell(db, &entry.key, Event::expired("expired"));
         }
     }

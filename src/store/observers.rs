@@ -46,10 +46,12 @@ impl Observers {
             recorded.push((db, Bytes::from(key)));
         }
     }
-    /// The key went because its time was over.
-    pub(super) fn mark_expired(&mut self, db: Db, key: &[u8]) {
+    /// The key went because its time was over; `wakes` as in [`mark`](Self::mark).
+    pub(super) fn mark_expired(&mut self, db: Db, key: &[u8], wakes: bool) {
         self.watches.mark_expired(db, key);
-        self.waiters.mark(db, key);
+        if wakes {
+            self.waiters.mark(db, key);
+        }
     }
     /// The key went because memory was short: no script has written it.
     pub(super) fn mark_evicted(&mut self, db: Db, key: &[u8]) {
@@ -57,15 +59,16 @@ impl Observers {
         self.waiters.mark(db, key);
     }
     /// All keys of a database change at once: these are those it held. `changes(key, was_expired)` tells for a watched
-    /// key whether it is another one now.
+    /// key whether it is another one now, `wakes(key)` whether to wake those who wait for it.
     pub(super) fn mark_db<'a>(
         &mut self,
         db: Db,
         keys: impl Iterator<Item = &'a [u8]>,
         changes: impl FnMut(&[u8], bool) -> bool,
+        wakes: impl FnMut(&[u8]) -> bool,
     ) {
         self.watches.mark_db(db, changes);
-        self.waiters.mark_db(db);
+        self.waiters.mark_db(db, wakes);
         if let Some(recorded) = &mut self.recorded {
             recorded.extend(keys.map(|key| (db, Bytes::from(key))));
         }

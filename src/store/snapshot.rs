@@ -40,9 +40,11 @@ impl Store {
         for (db, own) in (0..).zip(&self.dbs) {
             let new = &other.dbs[db as usize];
             if !self.observers.is_empty() {
-                self.observers.mark_db(db, own.iter().map(Entry::key), |key, was_expired| {
+                let changes = |key: &[u8], was_expired: bool| {
                     new.find_live(key, other.now_ms).is_some() || (!was_expired && own.find(key).is_some())
-                });
+                };
+                let wakes = |key: &[u8]| new.find(key).is_some() || own.holds_stream(key);
+                self.observers.mark_db(db, own.iter().map(Entry::key), changes, wakes);
             }
         }
         other.observers = std::mem::take(&mut self.observers);

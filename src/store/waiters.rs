@@ -43,10 +43,10 @@ impl Waiters {
             self.ready.push(place);
         }
     }
-    /// Any key of the database may have been written.
-    pub(super) fn mark_db(&mut self, db: Db) {
-        let mut keys: Vec<Bytes> =
-            self.by_key.keys().filter(|(of, _)| *of == db).map(|(_, key)| key.clone()).collect();
+    /// All keys of the database for which this holds were written.
+    pub(super) fn mark_db(&mut self, db: Db, mut is_written: impl FnMut(&[u8]) -> bool) {
+        let keys = self.by_key.keys().filter(|(of, key)| *of == db && is_written(key));
+        let mut keys: Vec<Bytes> = keys.map(|(_, key)| key.clone()).collect();
         keys.sort_unstable();
         keys.iter().for_each(|key| self.mark(db, key));
     }
