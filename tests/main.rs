@@ -27,6 +27,7 @@ mod language;
 mod libraries;
 mod luadiff;
 mod memory;
+mod messaging;
 mod patterns;
 mod payloads;
 mod pubsub;
