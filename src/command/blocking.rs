@@ -35,15 +35,18 @@ pub enum WaitOn {
 }
 
 impl WaitOn {
-    /// Whether a value of this type may serve the command.
-    pub fn serves(self, type_name: Option<&str>) -> bool {
-        let own = match self {
+    /// The type of value that is waited for; None for none.
+    pub fn type_name(self) -> Option<&'static str> {
+        match self {
             WaitOn::List => Some("list"),
             WaitOn::ZSet => Some("zset"),
             WaitOn::Stream | WaitOn::Group => Some("stream"),
             WaitOn::Replicas => None,
-        };
-        own.is_some() && type_name == own
+        }
+    }
+    /// Whether a value of this type may serve the command.
+    pub fn serves(self, type_name: Option<&str>) -> bool {
+        self.type_name().is_some() && type_name == self.type_name()
     }
 }
 

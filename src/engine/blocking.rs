@@ -100,7 +100,8 @@ impl Core {
         let session = self.state.sessions.get_mut(id);
         if session.woken_by.is_none() {
             let db = session.db;
-            wait.keys.iter().for_each(|key| self.state.store.wait_for(id, db, key));
+            let type_name = wait.on.type_name().unwrap_or_default();
+            wait.keys.iter().for_each(|key| self.state.store.wait_for(id, db, key, type_name));
             self.state.blocked += 1;
             let next = &mut self.deliveries.next_deadline_ms;
             *next = next.iter().copied().chain(wait.deadline_ms).min();
@@ -116,7 +117,8 @@ impl Core {
         Some(wait)
     }
     fn release(&mut self, id: SessionId, db: Db, wait: &Wait) {
-        wait.keys.iter().for_each(|key| self.state.store.stop_waiting(id, db, key));
+        let type_name = wait.on.type_name().unwrap_or_default();
+        wait.keys.iter().for_each(|key| self.state.store.stop_waiting(id, db, key, type_name));
         self.state.blocked = self.state.blocked.saturating_sub(1);
     }
     /// A session is closed, or its caller waits no more: what it waited for is forgotten.

@@ -110,7 +110,7 @@ impl<'a> Edit<'a> {
         self.new = false;
         self.lay();
         let entry = self.store.drop_slot(self.db, self.slot)?;
-        self.store.touch(self.db, entry.key(), event, entry.value.is_stream());
+        self.store.touch(self.db, entry.key(), event, entry.value.wakes_by_going());
         Some(entry)
     }
 }

@@ -59,10 +59,12 @@ impl Event {
     pub const NEW: Event = Event { class: EventClass::New, name: "new" };
     /// The key was looked for and not found.
     pub const KEY_MISS: Event = Event { class: EventClass::KeyMiss, name: "keymiss" };
-    /// Whether a change in place wakes those who wait for the key: new entries of a stream do, and a group that goes.
-    /// Else the server tells them of new keys only, and of a stream that goes; not of a value stored over another.
-    pub(super) fn wakes(self) -> bool {
-        self.class == EventClass::Stream && matches!(self.name, "xadd" | "xgroup-destroy")
+    /// The type of value of which those who wait for the key are told at a change in place: of new entries of a stream,
+    /// and of a group that goes. Else the server tells of new keys only, and of a stream that goes; not of a value
+    /// stored over another.
+    pub(super) fn wakes(self) -> Option<&'static str> {
+        let wakes = self.class == EventClass::Stream && matches!(self.name, "xadd" | "xgroup-destroy");
+        wakes.then_some("stream")
     }
 }
 

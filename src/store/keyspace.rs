@@ -255,9 +255,13 @@ impl Keyspace {
             .into_iter()
             .filter_map(|(deadline, slot)| self.get(slot).filter(|entry| entry.expire_at == deadline))
     }
-    /// Whether the value of a key is a stream, be its time over or not.
-    pub(super) fn holds_stream(&self, key: &[u8]) -> bool {
-        self.find_entry(key).is_some_and(|(_, entry)| entry.value.is_stream())
+    /// What kind of value a key holds, be its time over or not.
+    pub(super) fn type_name(&self, key: &[u8]) -> Option<&'static str> {
+        self.find_entry(key).map(|(_, entry)| entry.value.type_name())
+    }
+    /// See [`Value::wakes_by_going`].
+    pub(super) fn wakes_by_going(&self, key: &[u8]) -> Option<&'static str> {
+        self.find_entry(key).and_then(|(_, entry)| entry.value.wakes_by_going())
     }
     /// The entry of a key whose time is not over.
     pub(super) fn find_live(&self, key: &[u8], now_ms: i64) -> Option<&Entry> {

@@ -325,15 +325,15 @@ impl Store {
     }
     /// Sets a key, whatever it held before.
     pub fn put(&mut self, db: Db, key: &[u8], value: Value, expiry: Expiry, event: Event) {
-        let (slot, had_expiry, is_new, was_stream) = match self.live(db, key) {
+        let (slot, had_expiry, is_new, wakes) = match self.live(db, key) {
             Some(slot) => {
                 self.note_use(db, slot);
-                let was_stream = self.keyspace(db).get(slot).is_some_and(|entry| entry.value.is_stream());
-                (slot, self.keyspace_mut(db).replace(slot, value), false, was_stream)
+                let wakes = self.keyspace(db).get(slot).and_then(|entry| entry.value.wakes_by_going());
+                (slot, self.keyspace_mut(db).replace(slot, value), false, wakes)
             }
             None => {
-                let used = self.first_use();
-                (self.keyspace_mut(db).insert(key, value, used), false, true, false)
+                let (used, wakes) = (self.first_use(), Some(value.type_name()));
+                (self.keyspace_mut(db).insert(key, value, used), false, true, wakes)
             }
         };
         let keyspace = self.keyspace_mut(db);
@@ -345,7 +345,7 @@ impl Store {
         if is_new {
             self.notify(db, key, Event::NEW);
         }
-        self.touch(db, key, event, is_new || was_stream);
+        self.touch(db, key, event, wakes);
     }
     /// Sets a key as one that was not there before: what it held goes without an event of its own.
     pub fn put_anew(&mut self, db: Db, key: &[u8], value: Value, expiry: Expiry, event: Event) {
@@ -363,13 +363,14 @@ impl Store {
         let Some(entry) = slot.and_then(|slot| self.drop_slot(from.0, slot)) else { return };
         self.clear_place(to.0, to.1);
         self.notify(to.0, to.1, Event::NEW);
-        self.observers.waiters.mark(to.0, to.1);
-        self.touch(from.0, from.1, from.2, entry.value.is_stream());
+        let type_name = entry.value.type_name();
+        self.observers.waiters.mark(to.0, to.1, type_name);
+        self.touch(from.0, from.1, from.2, entry.value.wakes_by_going());
         let (expire_at_ms, uses) = (entry.expire_at_ms(), entry.uses());
         let keyspace = self.keyspace_mut(to.0);
         let slot = keyspace.insert(to.1, entry.into_value(), uses);
         keyspace.set_expiry(slot, expire_at_ms);
-        self.touch(to.0, to.1, to.2, true);
+        self.touch(to.0, to.1, to.2, Some(type_name));
     }
     /// Takes the entry out of a slot.
     fn drop_slot(&mut self, db: Db, slot: u32) -> Option<Entry> {
@@ -386,8 +387,8 @@ impl Store {
     /// result in, without looking it up, when there is none.
     pub fn discard(&mut self, db: Db, key: &[u8], event: Event) -> bool {
         let Some(slot) = self.keyspace(db).find(key) else { return false };
-        let was_stream = self.drop_slot(db, slot).is_some_and(|entry| entry.value.is_stream());
-        self.touch(db, key, event, was_stream);
+        let wakes = self.drop_slot(db, slot).and_then(|entry| entry.value.wakes_by_going());
+        self.touch(db, key, event, wakes);
         true
     }
     /// Removes a key without a word about it, also one whose time is over: another value takes its place.
@@ -400,7 +401,7 @@ impl Store {
     pub fn take(&mut self, db: Db, key: &[u8], event: Event) -> Option<Entry> {
         let slot = self.live(db, key)?;
         let entry = self.drop_slot(db, slot)?;
-        self.touch(db, key, event, entry.value.is_stream());
+        self.touch(db, key, event, entry.value.wakes_by_going());
         Some(entry)
     }
     /// Empties a database; answers how many keys went.
@@ -411,7 +412,7 @@ impl Store {
         if !self.observers.is_empty() {
             let keys = old.iter().map(Entry::key);
             let changes = |key: &[u8], was_expired: bool| !was_expired && old.find(key).is_some();
-            self.observers.mark_db(db, keys, changes, |key| old.holds_stream(key));
+            self.observers.mark_db(db, keys, changes, |key| [old.wakes_by_going(key), None]);
         }
         self.dirty += old.len() as u64;
         old.len()
@@ -432,7 +433,7 @@ impl Store {
                 let changes = |key: &[u8], was_expired: bool| {
                     there(&dbs[other], key) || (!was_expired && dbs[own].find(key).is_some())
                 };
-                let wakes = |key: &[u8]| dbs[other].find(key).is_some() || dbs[own].holds_stream(key);
+                let wakes = |key: &[u8]| [dbs[other].type_name(key), dbs[own].wakes_by_going(key)];
                 observers.mark_db(db, dbs[own].iter().map(Entry::key), changes, wakes);
             }
         }
@@ -442,9 +443,10 @@ impl Store {
         self.dbs[two].follow(states.1);
         self.dirty += 1;
     }
-    /// The one place where a change of a key is noted; `wakes` tells whether to those who wait for it too.
+    /// The one place where a change of a key is noted; `wakes` names the type of value of which those who wait for the
+    /// key are told.
     #[inline]
-    pub(crate) fn touch(&mut self, db: Db, key: &[u8], event: Event, wakes: bool) {
+    pub(crate) fn touch(&mut self, db: Db, key: &[u8], event: Event, wakes: Option<&'static str>) {
         self.dirty += 1;
         if !self.observers.is_empty() {
             self.observers.mark(db, key, wakes);
@@ -469,7 +471,7 @@ impl Store {
         if !observers.is_empty()
             && let Some(entry) = dbs[db as usize].get(slot)
         {
-            observers.mark_unwatched(db, entry.key(), event.is_some_and(Event::wakes));
+            observers.mark_unwatched(db, entry.key(), event.and_then(Event::wakes));
         }
         if let Some(event) = event {
             self.notify_slot(db, slot, event);
@@ -487,7 +489,7 @@ impl Store {
         if !observers.waiters.is_empty()
             && let Some(entry) = dbs[db as usize].get(slot)
         {
-            observers.waiters.mark(db, entry.key());
+            observers.waiters.mark(db, entry.key(), entry.value.type_name());
         }
     }
     /// `notify` for the key in a slot.
@@ -526,7 +528,7 @@ impl Store {
         let name: &[u8] = if self.memory.lazy_expire { b"UNLINK" } else { b"DEL" };
         self.propagate(db, &[name, &entry.key]);
         if !self.observers.is_empty() {
-            self.observers.mark_expired(db, &entry.key, entry.value.is_stream());
+            self.observers.mark_expired(db, &entry.key, entry.value.wakes_by_going());
             self.observers.tell(db, &entry.key, Event::expired("expired"));
         }
     }
@@ -589,13 +591,13 @@ impl Store {
 
     // ---- waiting
 
-    /// The session waits for the key from now on, behind those that do already.
-    pub(crate) fn wait_for(&mut self, session: SessionId, db: Db, key: &[u8]) {
-        self.observers.waiters.add(session, db, key);
+    /// The session waits from now on for the key to hold a value of this type, behind those that do already.
+    pub(crate) fn wait_for(&mut self, session: SessionId, db: Db, key: &[u8], type_name: &'static str) {
+        self.observers.waiters.add(session, db, key, type_name);
     }
     /// The session does not wait for the key any more.
-    pub(crate) fn stop_waiting(&mut self, session: SessionId, db: Db, key: &[u8]) {
-        self.observers.waiters.forget(session, db, key);
+    pub(crate) fn stop_waiting(&mut self, session: SessionId, db: Db, key: &[u8], type_name: &'static str) {
+        self.observers.waiters.forget(session, db, key, type_name);
     }
     /// The sessions that wait for a key, the first one first.
     pub(crate) fn waiting_for(&self, db: Db, key: &[u8]) -> Vec<SessionId> {

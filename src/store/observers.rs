@@ -32,40 +32,43 @@ impl Observers {
             self.told.push(Told { db, key: Bytes::from(key), event });
         }
     }
-    /// A key was written; `wakes` tells whether that is of use to those who wait for it.
-    pub(super) fn mark(&mut self, db: Db, key: &[u8], wakes: bool) {
+    /// A key was written; `wakes` names the type of value of which those who wait for it are told.
+    pub(super) fn mark(&mut self, db: Db, key: &[u8], wakes: Option<&'static str>) {
         self.watches.mark(db, key);
         self.mark_unwatched(db, key, wakes);
     }
     /// A key was written in a way that those who watch it are not told of.
-    pub(super) fn mark_unwatched(&mut self, db: Db, key: &[u8], wakes: bool) {
-        if wakes {
-            self.waiters.mark(db, key);
+    pub(super) fn mark_unwatched(&mut self, db: Db, key: &[u8], wakes: Option<&'static str>) {
+        if let Some(type_name) = wakes {
+            self.waiters.mark(db, key, type_name);
         }
         if let Some(recorded) = &mut self.recorded {
             recorded.push((db, Bytes::from(key)));
         }
     }
     /// The key went because its time was over; `wakes` as in [`mark`](Self::mark).
-    pub(super) fn mark_expired(&mut self, db: Db, key: &[u8], wakes: bool) {
+    pub(super) fn mark_expired(&mut self, db: Db, key: &[u8], wakes: Option<&'static str>) {
         self.watches.mark_expired(db, key);
-        if wakes {
-            self.waiters.mark(db, key);
+        if let Some(type_name) = wakes {
+            self.waiters.mark(db, key, type_name);
         }
     }
     /// The key went because memory was short: no script has written it.
-    pub(super) fn mark_evicted(&mut self, db: Db, key: &[u8]) {
+    pub(super) fn mark_evicted(&mut self, db: Db, key: &[u8], wakes: Option<&'static str>) {
         self.watches.mark(db, key);
-        self.waiters.mark(db, key);
+        if let Some(type_name) = wakes {
+            self.waiters.mark(db, key, type_name);
+        }
     }
     /// All keys of a database change at once: these are those it held. `changes(key, was_expired)` tells for a watched
-    /// key whether it is another one now, `wakes(key)` whether to wake those who wait for it.
+    /// key whether it is another one now, `wakes(key)` of which types of value to tell those who wait
+    /// for it.
     pub(super) fn mark_db<'a>(
         &mut self,
         db: Db,
         keys: impl Iterator<Item = &'a [u8]>,
         changes: impl FnMut(&[u8], bool) -> bool,
-        wakes: impl FnMut(&[u8]) -> bool,
+        wakes: impl FnMut(&[u8]) -> [Option<&'static str>; 2],
     ) {
         self.watches.mark_db(db, changes);
         self.waiters.mark_db(db, wakes);

@@ -43,7 +43,7 @@ impl Store {
                 let changes = |key: &[u8], was_expired: bool| {
                     new.find_live(key, other.now_ms).is_some() || (!was_expired && own.find(key).is_some())
                 };
-                let wakes = |key: &[u8]| new.find(key).is_some() || own.holds_stream(key);
+                let wakes = |key: &[u8]| [new.type_name(key), own.wakes_by_going(key)];
                 self.observers.mark_db(db, own.iter().map(Entry::key), changes, wakes);
             }
         }

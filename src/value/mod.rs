@@ -52,9 +52,9 @@ impl Value {
             Value::ZSet(zset) => zset.is_empty(),
         }
     }
-    /// Whether this is a stream.
-    pub fn is_stream(&self) -> bool {
-        matches!(self, Value::Stream(_))
+    /// The type of this value when those who wait for such a value have to be told that it goes: only streams.
+    pub fn wakes_by_going(&self) -> Option<&'static str> {
+        matches!(self, Value::Stream(_)).then(|| self.type_name())
     }
     /// What TYPE says.
     pub fn type_name(&self) -> &'static str {
