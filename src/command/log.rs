@@ -6,7 +6,7 @@ use std::fmt;
 /// How many lines are kept; older ones go.
 const LINES_MAX: usize = 1000;
 /// How many bytes of a line are kept, as in a server's log file.
-const LINE_BYTES_MAX: usize = 1024;
+pub(crate) const LINE_BYTES_MAX: usize = 1024;
 
 /// The level of a line, as `redis.LOG_DEBUG` and its like name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -7,7 +7,7 @@ use super::convert::{NAMES, push_error_table};
 use super::library::register_function;
 use super::sandbox::arrange;
 use super::stack::{GLOBALS, Kind, Raised, Returned, Stack};
-use crate::command::log::LogLevel;
+use crate::command::log::{LINE_BYTES_MAX, LogLevel};
 use crate::command::session::SCRIPT_SESSION;
 use crate::reply::Resp;
 use crate::store::Targets;
@@ -208,6 +208,10 @@ fn log(call: Call<'_>) -> Returned {
     call.run(|run| run.scratch.clear());
     for index in 2..=stack.top() {
         let Some(text) = stack.text(index) else { continue };
+        if call.run(|run| run.scratch.len()) > LINE_BYTES_MAX {
+            break;
+        }
+        let text = &text[..text.len().min(LINE_BYTES_MAX)];
         spend(call, text.len() as u64 / 64)?;
         call.run(|run| {
             if index > 2 {

@@ -335,7 +335,7 @@ fn unpack(call: Call<'_>) -> Returned {
 const COLLECTOR_OPTIONS: [&[u8]; 7] =
     [b"stop", b"restart", b"collect", b"count", b"step", b"setpause", b"setstepmul"];
 
-/// `collectgarbage`: what it tells is true, what it sets has no effect and is forgotten after the run.
+/// `collectgarbage`: what it sets has no effect and is forgotten after the run.
 fn collectgarbage(call: Call<'_>) -> Returned {
     let stack = call.stack;
     let option = if stack.is_none_or_nil(1) { &b"collect"[..] } else { before_nul(stack.check_text(1)) };
@@ -347,9 +347,8 @@ fn collectgarbage(call: Call<'_>) -> Returned {
         stack.bad_argument_on_top(1);
     }
     let argument = if stack.is_none_or_nil(2) { 0 } else { stack.check_int(2) };
-    let used = call.memory();
     match option {
-        b"count" => stack.push_number(used as f64 / 1024.0),
+        b"count" => stack.push_number(call.told_memory() as f64 / 1024.0),
         b"collect" => {
             call.collect().map_err(|stop| stopped(call, stop))?;
             stack.push_number(0.0);
@@ -363,7 +362,7 @@ fn collectgarbage(call: Call<'_>) -> Returned {
 }
 
 fn gcinfo(call: Call<'_>) -> Returned {
-    call.stack.push_number((call.memory() / 1024) as f64);
+    call.stack.push_number((call.told_memory() / 1024) as f64);
     Ok(1)
 }
 

@@ -47,8 +47,6 @@ pub(super) struct Host {
     pub(super) arena: Arena,
     pub(super) meter: Meter,
     pub(super) run: Run,
-    /// Memory in use when the run began.
-    pub(super) before: usize,
     /// Memory in use after the last forced collection.
     pub(super) collected: usize,
     /// The thread of the state that runs.
@@ -129,6 +127,7 @@ impl Run {
     #[inline(always)]
     fn dispatch(&mut self, state: &mut State, meter: &mut Meter, argv: Argv<'_>) {
         let dirty = state.store.dirty();
+        meter.begin_growth(|| state.store.memory_bytes());
         let result =
             call(&mut Ctx { state, id: SCRIPT_SESSION, origin: Origin::Script }, argv, &mut self.tape);
         match result {
@@ -139,6 +138,7 @@ impl Run {
         let mut bytes = self.tape.size();
         if state.store.dirty() != dirty {
             meter.wrote();
+            meter.grow(state.store.memory_bytes());
             bytes += KEY_BYTES;
         }
         // A stop is found by whoever runs the command.
@@ -171,6 +171,12 @@ impl Call<'_> {
         let state = self.run(|run| run.state);
         // SAFETY: see above.
         unsafe { state.as_mut() }.map(work)
+    }
+
+    /// Charges for bytes that leave Lua.
+    pub(super) fn pass(self, bytes: usize) -> Result<(), Stop> {
+        // SAFETY: as in `run`.
+        unsafe { (*self.host).meter.pass(bytes, 0) }
     }
 
     /// Charges work to the run.
@@ -230,12 +236,11 @@ impl Call<'_> {
         unsafe { (*self.host).meter.stop() }
     }
 
-    /// Memory in use as a script is told: what it has taken itself, and what a new interpreter has. What others left
-    /// to be collected is not its business.
-    pub(super) fn memory(self) -> usize {
+    /// Memory in use as a script is told: always that of a new interpreter. A true figure would show what others left to
+    /// be collected, and, string by string, which strings they know.
+    pub(super) fn told_memory(self) -> usize {
         // SAFETY: as in `run`; the arena is only borrowed inside the allocator.
-        let (arena, before) = unsafe { (&(*self.host).arena, (*self.host).before) };
-        arena.used().saturating_sub(before) + arena.pristine()
+        unsafe { (*self.host).arena.pristine() }
     }
 
     /// How long a new string may be.

@@ -390,6 +390,27 @@ pub(super) fn before_nul(bytes: &[u8]) -> &[u8] {
     bytes.split(|&byte| byte == 0).next().unwrap_or_default()
 }
 
+/// Pushes the field of the table on top, or of the one that stands for what it lacks. No function is asked for it: this is
+/// outside of protected calls.
+fn push_inherited(stack: Stack<'_>, name: &[u8]) {
+    const INHERITED_MAX: usize = 100;
+    for _ in 0..INHERITED_MAX {
+        stack.raw_get_field(-1, name);
+        if !stack.is_nil(-1) || !stack.get_metatable(-2) {
+            return;
+        }
+        stack.raw_get_field(-1, b"__index");
+        if stack.kind(-1) != Kind::Table {
+            stack.push_nil();
+            return;
+        }
+        // The table takes the place of the one that lacks the field.
+        stack.replace(-4);
+        stack.pop(2);
+    }
+    stack.push_nil();
+}
+
 /// The text of the error that ended a script: the value on top. Outside protected calls only, as `Writer`.
 pub(super) fn failure_text(stack: Stack<'_>, name: &[u8], stop: Option<Stop>) -> Vec<u8> {
     if let Some(stop) = stop
@@ -402,9 +423,10 @@ pub(super) fn failure_text(stack: Stack<'_>, name: &[u8], stop: Option<Stop>) ->
         return Failure::running(name, &message[..message.len().min(100)]).to_bytes().into_owned();
     }
     let field = |name: &[u8]| {
-        stack.raw_get_field(-1, name);
+        let top = stack.top();
+        push_inherited(stack, name);
         let text = stack.text(-1).map(|text| before_nul(text).to_vec());
-        stack.pop(1);
+        stack.set_top(top);
         text
     };
     let mut text = field(b"err").unwrap_or_else(|| Failure::UNKNOWN_ERROR.to_bytes().into_owned());

@@ -210,7 +210,7 @@ impl FunctionVm {
 
 impl Function {
     fn of(registered: &Registered) -> Self {
-        Function { number: registered.number, flags: Flags::of_function(registered.flags) }
+        Function { number: registered.number, harmless: false, flags: Flags::of_function(registered.flags) }
     }
 }
 

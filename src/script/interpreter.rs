@@ -2,6 +2,7 @@
 //! run, and how source text is loaded. What Lua calls meanwhile is in `bridge`.
 #![allow(unsafe_code)]
 
+use super::Function;
 use super::alloc::{Arena, LARGE_HEAP};
 use super::brackets;
 use super::bridge::{Call, Host, Run, allocate, hook, push_stop};
@@ -77,7 +78,6 @@ impl Interpreter {
             arena,
             meter: Meter::new(limits, control),
             run: Run::new(functions.clone()),
-            before: 0,
             collected: 0,
             running: null_mut(),
             pressed: false,
@@ -168,8 +168,9 @@ impl Interpreter {
         unsafe { (*self.host).arena.has_refused() }
     }
 
-    /// Compiles a script: the number of its function, or Lua's message.
-    pub(super) fn compile(&mut self, text: &[u8]) -> Result<c_int, Vec<u8>> {
+    /// Compiles a script: the number of its function, and whether it can write to no table that is not its own; or Lua's
+    /// message.
+    pub(super) fn compile(&mut self, text: &[u8]) -> Result<(c_int, bool), Vec<u8>> {
         let stack = self.stack();
         let result = self.load(b"@user_script", text).map(|()| {
             let globals = match self.uses(&sandbox::is_plain) {
@@ -183,7 +184,7 @@ impl Interpreter {
                 stack.raw_get_index(REGISTRY, globals);
                 stack.set_environment(-2);
             }
-            stack.keep()
+            (stack.keep(), globals == Some(self.globals[1]))
         });
         stack.set_top(HANDLER);
         result
@@ -223,14 +224,14 @@ impl Interpreter {
     /// With the panic of a command that panicked.
     pub(super) fn run(
         &mut self,
-        function: c_int,
+        function: Function,
         keys: &[&[u8]],
         args: &[&[u8]],
         state: &mut State,
     ) -> Result<(), Option<Stop>> {
-        self.bind(0, keys);
-        self.bind(1, args);
-        self.stack().raw_get_index(REGISTRY, function);
+        self.bind(0, keys, function.harmless);
+        self.bind(1, args, function.harmless);
+        self.stack().raw_get_index(REGISTRY, function.number);
         self.enter(Purpose::Script, state, 0)
     }
 
@@ -317,7 +318,6 @@ impl Interpreter {
             let patience_ms = state.config.busy_reply_threshold;
             (*host).run.state = state;
             ((*host).pressed, (*host).running) = (false, self.lua);
-            (*host).before = (*host).arena.used();
             if (*host).meter.begin(purpose, patience_ms) {
                 let interval = if (*host).meter.counts_each() { 1 } else { (*host).interval() };
                 ffi::lua_sethook(self.lua, Some(hook), ffi::LUA_MASKCOUNT, interval);
@@ -376,16 +376,18 @@ impl Interpreter {
         self.stack()
     }
 
-    /// Sets KEYS or ARGV. Memory is unlimited here, so nothing jumps.
-    fn bind(&mut self, which: usize, items: &[&[u8]]) {
+    /// Sets KEYS or ARGV. Memory is unlimited here, so nothing jumps. A script that can write to tables gets new ones: also
+    /// what was removed from a table shows, in the order of what comes later and in the time that it takes.
+    fn bind(&mut self, which: usize, items: &[&[u8]], harmless: bool) {
         let stack = self.stack();
         let list = &mut self.lists[which];
         let size = match items.len() {
             length @ 0..=2 => length,
             _ => KEPT_SIZES - 1,
         };
-        let keep =
-            items.len() <= KEPT_ITEMS && items.iter().map(|item| item.len()).sum::<usize>() <= KEPT_BYTES;
+        let keep = harmless
+            && items.len() <= KEPT_ITEMS
+            && items.iter().map(|item| item.len()).sum::<usize>() <= KEPT_BYTES;
         let kept = &mut list.kept[size];
         if !keep || !kept.usable || !kept.refill(stack, items) {
             push_list(stack, items);

@@ -3,7 +3,7 @@
 //! Who keeps the functions and calls them: `functions`.
 
 use super::api::{self, raise};
-use super::base::spend;
+use super::base::{spend, stopped};
 use super::bridge::{Call, native};
 use super::bytecode::Uses;
 use super::convert::before_nul;
@@ -127,7 +127,8 @@ pub(super) fn register_function(call: Call<'_>) -> Returned {
     if !call.run(|run| run.registering.is_some()) {
         return Err(raise(stack, b"redis.register_function can only be called on FUNCTION LOAD command"));
     }
-    spend(call, REGISTER_WORK)?;
+    let known = call.run(|run| run.registering.as_ref().map_or(0, Vec::len));
+    spend(call, REGISTER_WORK + known as u64)?;
     let flags = match stack.top() {
         1 => named_arguments(call)?,
         2 => positional_arguments(stack)?,
@@ -143,6 +144,11 @@ pub(super) fn register_function(call: Call<'_>) -> Returned {
         return Err(raise(stack, b"Function already exists in the library"));
     }
     let description = stack.text(DESCRIPTION);
+    let bytes = name.len() + description.map_or(0, <[u8]>::len);
+    call.pass(bytes).map_err(|stop| stopped(call, stop))?;
+    if call.run(|run| registered_bytes(run.registering.as_deref()) + bytes) > DESCRIPTIONS_MAX {
+        return Err(raise(stack, b"not enough memory"));
+    }
     let number = stack.keep();
     call.run(|run| {
         let function =
@@ -152,6 +158,14 @@ pub(super) fn register_function(call: Call<'_>) -> Returned {
     Ok(0)
 }
 
+fn registered_bytes(functions: Option<&[Registered]>) -> usize {
+    let bytes =
+        |function: &Registered| function.name.len() + function.description.as_ref().map_or(0, Vec::len);
+    functions.unwrap_or_default().iter().map(bytes).sum()
+}
+
+/// How long names and descriptions of a library may be together.
+const DESCRIPTIONS_MAX: usize = 16 << 20;
 /// The work charged for each call, and for each flag.
 const REGISTER_WORK: u64 = 100;
 

@@ -46,8 +46,8 @@ pub struct Limits {
     pub source: usize,
     /// Length of a string that a script makes or reads, in bytes; a table of the same size is bounded by `memory`.
     pub string: usize,
-    /// Bytes of what a script may pass to commands and get from them, and of strings that it makes long by SETRANGE and
-    /// SETBIT: it bounds how much it may add to the keyspace.
+    /// Bytes of what a script may pass to commands and get from them, and by which the keyspace may grow meanwhile; the
+    /// command that goes beyond it is the last one.
     pub traffic: usize,
     /// Size of what a script returns: its bytes, and 16 for each element.
     pub reply: usize,
@@ -218,6 +218,8 @@ pub(super) struct Meter {
     reserve: i64,
     /// Bytes that may still be exchanged with commands.
     traffic: usize,
+    /// The most bytes that the keyspace may have; none before the first command.
+    keyspace_max: Option<usize>,
     purpose: Purpose,
     /// Others can see what runs.
     told: bool,
@@ -235,6 +237,7 @@ impl Meter {
             slice: 0,
             reserve: 0,
             traffic: 0,
+            keyspace_max: None,
             purpose: Purpose::Script,
             told: true,
             deadline: None,
@@ -284,6 +287,7 @@ impl Meter {
         self.slice = work.min(SLICE);
         self.reserve = work - self.slice;
         self.traffic = self.limits.traffic;
+        self.keyspace_max = None;
         self.deadline = None;
         self.stop = None;
         self.purpose = purpose;
@@ -376,6 +380,22 @@ impl Meter {
             None => self.set_stop(Stop::Traffic),
         }
         self.charge(bytes as u64 / BYTES_PER_WORK)
+    }
+
+    /// The first command of a run: the keyspace may grow from there on, by what `traffic` allows.
+    #[inline(always)]
+    pub(super) fn begin_growth(&mut self, keyspace_bytes: impl FnOnce() -> usize) {
+        if self.keyspace_max.is_none() {
+            self.keyspace_max = Some(keyspace_bytes().saturating_add(self.limits.traffic));
+        }
+    }
+
+    /// A command wrote: it may have copied what is there already, or made it long.
+    #[inline]
+    pub(super) fn grow(&mut self, keyspace_bytes: usize) {
+        if self.keyspace_max.is_some_and(|max| keyspace_bytes > max) {
+            self.set_stop(Stop::Traffic);
+        }
     }
 
     /// A slice of the work is done: a look at the time, and the next slice.

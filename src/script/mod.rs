@@ -64,6 +64,8 @@ pub(crate) struct Vm {
 #[derive(Clone, Copy)]
 struct Function {
     number: i32,
+    /// It can write to no table that is not its own.
+    harmless: bool,
     flags: Flags,
 }
 
@@ -230,7 +232,7 @@ impl Vm {
             self.reset();
         }
         match self.interpreter.compile(code) {
-            Ok(number) => Ok(Function { number, flags }),
+            Ok((number, harmless)) => Ok(Function { number, harmless, flags }),
             Err(message) => Err(Failure::compile(convert::before_nul(&message))),
         }
     }
@@ -255,7 +257,7 @@ fn invoke(
     session.resp = Resp::V2;
     session.read_only = run.read_only || (flags.declared && flags.no_writes);
     let finished = match run.called {
-        Called::Script { .. } => interpreter.run(run.function.number, run.keys, run.args, state),
+        Called::Script { .. } => interpreter.run(run.function, run.keys, run.args, state),
         Called::Function { argv } => interpreter.call(run.function.number, run.keys, run.args, state, argv),
     };
     let session = state.sessions.get_mut(SCRIPT_SESSION);

@@ -167,9 +167,12 @@ fn make_quick(stack: Stack<'_>) {
     stack.raw_set_field(REGISTRY, b"quick globals");
 }
 
-/// Lets the functions that know proxies know the real table on top as well: it is as read-only as its proxy.
+/// Lets the functions that know proxies know the real table on top as well: it is as read-only as its proxy. Scripts that
+/// find it write to no table, but the handler of errors writes to one that is raised.
 fn mark(stack: Stack<'_>) {
-    stack.new_table(0, 1);
+    stack.new_table(0, 2);
+    stack.push_function(native(refuse_write), 0);
+    stack.raw_set_field(-2, b"__newindex");
     stack.push_address(address(&SEAL));
     stack.copy(-3);
     stack.raw_set(-3);

@@ -87,7 +87,7 @@ const CHANNELS: &[Channel] = &[
     (
         "memory in use",
         "local t = {} for i = 1, 1000 do t[i] = ('x'):rep(500) .. i end local s = ('y'):rep(100000) .. 'z'",
-        "local n = collectgarbage('count') return {n < 200, gcinfo() < 200}",
+        "local n = collectgarbage('count') return {tostring(n), gcinfo()}",
     ),
     ("the version of replies", "redis.setresp(3)", "return {redis.call('GET', 'no'), true}"),
     ("where writes go", "redis.set_repl(redis.REPL_NONE)", "redis.call('SET', 'k', 'v') return 1"),
@@ -99,6 +99,25 @@ const CHANNELS: &[Channel] = &[
         "KEYS filled and emptied",
         "for i = 1, 200 do KEYS['k' .. i] = 1 end for i = 2, 200 do KEYS['k' .. i] = nil end",
         SHOW_LISTS,
+    ),
+    (
+        "the order of what KEYS held",
+        "for i = 1, 200 do KEYS['k' .. i] = 1 end for k in pairs(KEYS) do KEYS[k] = nil end KEYS[1] = 'x'",
+        "for i = 1, 20 do KEYS['k' .. i] = i end local seen = {} for k in pairs(KEYS) do seen[#seen + 1] = k end \
+        for k in pairs(seen) do KEYS[k] = nil end return {table.concat(seen), pcall(next, KEYS, 'k150')}",
+    ),
+    ("a library raised", "error(redis)", "return {tostring(redis.line), tostring(redis.source)}"),
+    (
+        "the strings' library raised",
+        "error(string)",
+        "return {tostring(('x').line), tostring(string.source)}",
+    ),
+    ("the globals raised", "local all = _G error(all)", "return {rawget(_G, 'line'), rawget(_G, 'source')}"),
+    (
+        "what strings are known",
+        "return 'a string that nobody else makes'",
+        "local before = collectgarbage('count') \
+        local made = ('a string that nobody '):rep(1) .. 'else makes' return tostring(collectgarbage('count') - before)",
     ),
     ("KEYS as a global", "KEYS = {'evil'}", "return #KEYS"),
     ("KEYS by functions alone", "table.insert(KEYS, -7, 'x') table.insert(KEYS, 2, 'y')", SHOW_LISTS),

@@ -98,6 +98,24 @@ fn each_limit_stops_what_goes_beyond_it_and_nothing_else() {
     }
 }
 
+/// Commands that copy what is there, or make it long by few words.
+#[test]
+fn the_keyspace_grows_by_the_traffic_only() {
+    for script in [
+        "redis.call('SET', 'k', ('x'):rep(100000)) for i = 1, 100 do redis.call('COPY', 'k', 'c' .. i) \
+        redis.call('APPEND', 'c' .. i, 'x') end return 1",
+        "for i = 1, 100 do redis.call('BITFIELD', 'k' .. i, 'SET', 'u8', '#100000', 1) end return 1",
+        "redis.call('SETRANGE', 'k', 100000, 'x') for i = 1, 100 do redis.call('BITOP', 'NOT', 'n' .. i, 'k') end return 1",
+        "for i = 1, 1000 do redis.call('SADD', 's', i .. 'y') end for i = 1, 1000 do \
+        redis.call('SUNIONSTORE', 's' .. i, 's') end return 1",
+    ] {
+        let mut client = client(Limits { traffic: 1 << 20, ..Limits::default() });
+        let got = eval(&mut client, script);
+        assert!(got.contains(TRAFFIC), "{script}: {}", &got[..got.len().min(300)]);
+        assert_eq!(eval(&mut client, "return 7"), ":7");
+    }
+}
+
 /// Nesting of calls, of the parser, of patterns and of what is returned.
 #[test]
 fn each_kind_of_nesting_has_an_end() {
