@@ -408,3 +408,17 @@ fn help_is_there_in_each_form_that_people_try() {
         assert_eq!(moonkeep(words), (eval.clone(), String::new(), 0));
     }
 }
+
+#[test]
+fn what_a_script_publishes_is_shown_to_a_session_that_subscribed() {
+    let script = "return redis.call('PUBLISH', 'ch', 'hi')";
+    let listens = ["eval", "--do", "HELLO 3", "--do", "SUBSCRIBE ch"];
+    let run = moonkeep(&[&listens[..], &["-e", script]].concat());
+    assert_eq!(run, ok("(integer) 1\n1) \"message\"\n2) \"ch\"\n3) \"hi\"\nchanged: PUBLISH ch hi\n"));
+    let (out, err, status) = moonkeep(&[&listens[..], &["--json", "-e", script]].concat());
+    let expected = r#"{"reply":1,"error":false,"changes":[{"db":0,"command":["PUBLISH","ch","hi"]}],"log":[],"messages":[["message","ch","hi"]]}"#;
+    assert_eq!((out.trim_end(), err.as_str(), status), (expected, "", 0));
+    let (out, _, status) = moonkeep(&["eval", "--do", "SUBSCRIBE ch", "-e", script]);
+    assert!(out.starts_with("(error) ERR Can't execute 'eval': only (P|S)SUBSCRIBE"), "{out}");
+    assert_eq!(status, 1);
+}

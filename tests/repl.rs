@@ -426,3 +426,22 @@ fn a_wrong_call_of_repl_gives_status_2() {
     assert!(out.starts_with("Type Redis commands at a prompt") && status == 0, "{out}");
     assert_eq!(moonkeep_reading("", &["help", "repl"]).0, out);
 }
+
+#[test]
+fn messages_are_shown_as_they_come() {
+    let lines = [
+        "HELLO 3",
+        "SUBSCRIBE a b",
+        "PUBLISH a hi",
+        ":resp",
+        "PSUBSCRIBE __key*",
+        "CONFIG SET notify-keyspace-events Ex",
+    ];
+    let (out, err, status) = session(&[&lines[..], &["SET k v PX 10", ":advance 1s"]].concat());
+    let shown = "1) \"subscribe\"\n2) \"a\"\n3) (integer) 1\n1) \"subscribe\"\n2) \"b\"\n3) (integer) 2\n\
+        (integer) 1\n1) \"message\"\n2) \"a\"\n3) \"hi\"\n";
+    assert!(out.contains(shown), "{out}");
+    let expired = "1) \"pmessage\"\n2) \"__key*\"\n3) \"__keyevent@0__:expired\"\n4) \"k\"\n";
+    assert!(out.ends_with(expired), "{out}");
+    assert_eq!((err.as_str(), status), ("", 0));
+}

@@ -18,6 +18,9 @@ pub(super) fn admit(cx: &mut Ctx<'_>, row: &Row, argv: Argv<'_>) -> Result<(), F
         return Ok(());
     }
     let is_short = !cx.state.store.make_room();
+    if cx.state.store.has_events() {
+        cx.state.tell_events();
+    }
     if is_short && may_grow(cx, row, argv) {
         return Err(refuse(cx, row));
     }

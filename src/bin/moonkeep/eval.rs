@@ -5,7 +5,8 @@ use crate::json::Json;
 use crate::scripts::{self, Run, Source, Words};
 use crate::setting::{Setting, setting_help};
 use crate::{Refusal, Word, next_word, print};
-use moonkeep::{Client, Engine, JournalEntry, LogLine};
+use moonkeep::reply::Resp;
+use moonkeep::{Client, Engine, JournalEntry, LogLine, Message};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -34,13 +35,13 @@ What runs, and what is shown of it:
                       once and cold (the engine's own time stands still while a script runs), and how many
                       instructions of Lua ran, which are the same each time
   --raw               show the reply as redis-cli does in a pipe
-  --json              print one JSON object: reply, error, changes, log; breach when the contract was broken; calls,
+  --json              print one JSON object: reply, error, changes, log; messages when some came; breach when the contract was broken; calls,
                       nanoseconds and instructions with --trace
   -h, --help          this text
 
-Prints the reply as redis-cli does, then what the script changed, in the form in which a server propagates it; what it
-logged goes to standard error. In JSON, integers, strings, null, true, false and arrays stand for themselves; other
-replies name their type, as {\"status\":\"OK\"}, {\"error\":...}, {\"double\":...}, {\"map\":[[key,value],...]}, {\"set\":[...]};
+Prints the reply as redis-cli does, then what was published to the session (its set-up may HELLO 3 and SUBSCRIBE), then
+what the script changed, in the form in which a server propagates it; what it logged goes to standard error. In JSON,
+integers, strings, null, true, false and arrays stand for themselves; other replies name their type, as {\"status\":\"OK\"}, {\"error\":...}, {\"double\":...}, {\"map\":[[key,value],...]}, {\"set\":[...]};
 bytes that are no UTF-8 are {\"hex\":\"ff00\"}.
 Exit status: 0, or 1 when the reply is an error or the contract was broken, or 2 when moonkeep was not called rightly,
 the set-up failed or the contract itself is wrong.
@@ -70,6 +71,8 @@ struct Outcome {
     run: Run,
     log: Vec<LogLine>,
     changes: Vec<JournalEntry>,
+    /// What was published to the session.
+    messages: Vec<Message>,
 }
 
 pub(crate) fn run(parser: &mut lexopt::Parser) -> Result<ExitCode, Refusal> {
@@ -170,7 +173,11 @@ fn call(told: &Eval, engine: &Engine, client: &mut Client) -> Result<Outcome, Re
         scripts::run(engine, client, &told.words.eval(&text), told.trace)?
     };
     run.reply = run.reply.received(client.protocol()?);
-    Ok(Outcome { run, log: engine.take_log()?, changes: journal.take()? })
+    let mut messages = Vec::new();
+    while let Some(message) = client.try_next_message()? {
+        messages.push(message);
+    }
+    Ok(Outcome { run, log: engine.take_log()?, changes: journal.take()?, messages })
 }
 
 fn show(outcome: &Outcome, raw: bool) -> Result<(), Refusal> {
@@ -182,6 +189,10 @@ fn show(outcome: &Outcome, raw: bool) -> Result<(), Refusal> {
         let mut text = if raw { reply.to_raw() } else { reply.to_string().into_bytes() };
         text.push(b'\n');
         print(&text)?;
+    }
+    for message in &outcome.messages {
+        let text = if raw { message.to_reply().to_raw() } else { message.to_string().into_bytes() };
+        print(&[&text[..], b"\n"].concat())?;
     }
     for line in &outcome.log {
         eprintln!("log {line}");
@@ -207,6 +218,11 @@ fn json(outcome: &Outcome) -> Json {
         ("changes", Json::List(outcome.changes.iter().map(change).collect())),
         ("log", Json::List(outcome.log.iter().map(line).collect())),
     ];
+    if !outcome.messages.is_empty() {
+        let messages =
+            outcome.messages.iter().map(|message| Json::reply(message.to_reply().received(Resp::V2).view()));
+        members.push(("messages", Json::List(messages.collect())));
+    }
     if let Some(breach) = breach {
         members.push(("breach", Json::text(breach.as_bytes())));
     }

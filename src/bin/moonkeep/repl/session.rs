@@ -164,6 +164,7 @@ impl Session {
             _ => self.call(&words, self.traces),
         };
         let mut answer = told.unwrap_or_else(Answer::note);
+        answer.out.extend(self.messages());
         match self.changes() {
             Ok(text) => answer.out.extend(text.into_bytes()),
             Err(text) => answer.add(Answer::note(text)),
@@ -216,6 +217,18 @@ impl Session {
             _ => received.to_string().into_bytes(),
         };
         Ok(Answer { failed, ..Answer::text(out) })
+    }
+
+    /// What was published to the session since the last call, as redis-cli shows it.
+    fn messages(&mut self) -> Vec<u8> {
+        let mut shown = Vec::new();
+        while let Ok(Some(message)) = self.client.try_next_message() {
+            let text =
+                if self.look.raw { message.to_reply().to_raw() } else { message.to_string().into_bytes() };
+            shown.extend_from_slice(&text);
+            shown.push(b'\n');
+        }
+        shown
     }
 
     /// What was changed since the last call, while that is shown.
