@@ -209,7 +209,7 @@ enum Kind {
     WouldBlock,
     #[error("the connection is lost: the engine was told to lose requests or replies; heal() ends it")]
     ConnectionLost,
-    #[error("the session has ended, by QUIT or CLIENT KILL; open another one")]
+    #[error("the session has ended, by QUIT, CLIENT KILL or too many unread messages; open another one")]
     Closed,
     #[error("cannot read {got} as {want}")]
     Convert { want: &'static str, got: String },
@@ -281,7 +281,7 @@ impl Error {
     pub fn is_poisoned(&self) -> bool {
         matches!(*self.0, Kind::Poisoned)
     }
-    /// True when the session was ended by QUIT or CLIENT KILL.
+    /// True when the session was ended by QUIT, CLIENT KILL or too many unread messages.
     pub fn is_closed(&self) -> bool {
         matches!(*self.0, Kind::Closed)
     }

@@ -115,7 +115,10 @@ fn quit_answers_and_ends_the_session() {
     assert_eq!(text(&mut client, "QUIT"), "+OK");
     let error = client.call(["PING"]).expect_err("the session has ended");
     assert!(error.is_closed() && !error.is_reply() && error.code().is_none());
-    assert_eq!(error.to_string(), "the session has ended, by QUIT or CLIENT KILL; open another one");
+    assert_eq!(
+        error.to_string(),
+        "the session has ended, by QUIT, CLIENT KILL or too many unread messages; open another one"
+    );
     assert_eq!(text(&mut engine.client(), "PING"), "+PONG");
 }
 

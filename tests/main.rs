@@ -31,6 +31,7 @@ mod messaging;
 mod patterns;
 mod payloads;
 mod pubsub;
+mod pubsub_diff;
 mod reference;
 #[cfg(feature = "cli")]
 mod repl;

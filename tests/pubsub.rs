@@ -137,6 +137,22 @@ fn who_never_reads_is_ended_at_the_hard_limit() -> Result<(), Error> {
 }
 
 #[test]
+fn who_waits_for_a_key_is_told_that_its_inbox_has_run_over() -> Result<(), Error> {
+    let engine = Engine::new();
+    let (mut listener, mut publisher) = (engine.client(), engine.client());
+    publisher.call(["CONFIG", "SET", "client-output-buffer-limit", "pubsub 100 0 0"])?;
+    for words in [&["HELLO", "3"][..], &["SUBSCRIBE", "ch"]] {
+        listener.call(words)?;
+    }
+    let mut pop = listener.start(["BLPOP", "queue", "0"])?;
+    assert_eq!(publish(&mut publisher, &"x".repeat(100)), 1);
+    assert!(pop.reply().expect_err("ended").is_closed());
+    assert_eq!(publisher.query::<i64, _>(["RPUSH", "queue", "job"])?, 1);
+    assert_eq!(publisher.query::<i64, _>(["LLEN", "queue"])?, 1);
+    Ok(())
+}
+
+#[test]
 fn who_reads_too_slowly_is_ended_after_the_soft_limit() -> Result<(), Error> {
     let (engine, mut listener, mut publisher) = heard()?;
     publisher.call(["CONFIG", "SET", "client-output-buffer-limit", "pubsub 0 100 5"])?;

@@ -56,7 +56,11 @@ impl<V: Default> Ordered<V> {
         self.items.get_mut(self.places.get(name)?).map(|(_, value)| value)
     }
     fn remove(&mut self, name: &[u8]) -> bool {
-        self.places.remove(name).is_some_and(|place| self.items.remove(&place).is_some())
+        let gone = self.places.remove(name).is_some_and(|place| self.items.remove(&place).is_some());
+        if self.items.is_empty() {
+            self.places = Map::default();
+        }
+        gone
     }
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&Bytes, &V)> {
         self.items.values().map(|(name, value)| (name, value))

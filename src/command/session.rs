@@ -46,7 +46,7 @@ pub struct Session {
     pub subscriber: Option<Box<Subscriber>>,
     /// The key that was written, while its waiting command runs again.
     pub woken_by: Option<Bytes>,
-    /// Ended by QUIT or CLIENT KILL: it takes no further call.
+    /// Ended by QUIT, CLIENT KILL or a full inbox: it takes no further call.
     pub closed: bool,
 }
 

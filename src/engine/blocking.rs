@@ -135,6 +135,7 @@ impl Core {
         }
         if self.state.pubsub.has_news() {
             self.hand_out();
+            self.serve_those_ready();
         }
     }
     #[cold]
