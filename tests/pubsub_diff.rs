@@ -119,14 +119,17 @@ fn received(side: &mut dyn Target, connection: &str, line: &str) -> Vec<String> 
             reply => reply.to_string(),
         });
     }
-    if ["UNSUBSCRIBE", "PUBLISH", "EVAL", "SET"].iter().any(|name| line.starts_with(name)) {
+    if is_unordered(line) {
         replies.sort_by_key(|reply| unnumbered(reply));
-        replies
-            .iter_mut()
-            .filter(|_| line.starts_with("UNSUBSCRIBE"))
-            .for_each(|reply| *reply = unnumbered(reply));
+        let leaves = line.contains("UNSUBSCRIBE");
+        replies.iter_mut().filter(|_| leaves).for_each(|reply| *reply = unnumbered(reply));
     }
     replies
+}
+
+/// Whether the server walks a hash table for it.
+fn is_unordered(line: &str) -> bool {
+    ["UNSUBSCRIBE", "SUNSUBSCRIBE", "PUBLISH", "EVAL", "SET"].iter().any(|name| line.starts_with(name))
 }
 
 /// A reply without how many subscriptions are left.

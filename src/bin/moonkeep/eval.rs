@@ -42,7 +42,8 @@ What runs, and what is shown of it:
 Prints the reply as redis-cli does, then what was published to the session (its set-up may HELLO 3 and SUBSCRIBE), then
 what the script changed, in the form in which a server propagates it; what it logged goes to standard error. In JSON,
 integers, strings, null, true, false and arrays stand for themselves; other replies name their type, as
-{\"status\":\"OK\"}, {\"error\":...}, {\"double\":...}, {\"map\":[[key,value],...]}, {\"set\":[...]}; bytes that are no UTF-8 are {\"hex\":\"ff00\"}.
+{\"status\":\"OK\"}, {\"error\":...}, {\"double\":...}, {\"map\":[[key,value],...]}, {\"set\":[...]}; bytes that are no
+UTF-8 are {\"hex\":\"ff00\"}.
 Exit status: 0, or 1 when the reply is an error or the contract was broken, or 2 when moonkeep was not called rightly,
 the set-up failed or the contract itself is wrong.
 
