@@ -458,19 +458,26 @@ fn client_row(
     let session = cx.session_mut();
     session.used_at_ms = now_ms;
     session.last_command = row.as_ref().map_or("", |row| row.spec.name);
-    let only_listens = session.only_listens();
     let row = row?;
-    let (in_multi, is_limited) = (session.queue.is_some(), cx.state.config.memory.maxmemory != 0);
-    if !in_multi && !only_listens && !is_limited {
+    let is_free = session.queue.is_none() && session.subscriber.is_none();
+    if is_free && cx.state.config.memory.maxmemory == 0 {
         return Ok((row, false));
     }
+    bound_row(cx, row, argv)
+}
+
+/// The checks that depend on what the session has done before, and on memory.
+#[cold]
+#[inline(never)]
+fn bound_row(cx: &mut Ctx<'_>, row: &'static Row, argv: Argv<'_>) -> Result<(&'static Row, bool), Failure> {
+    let in_multi = cx.session().queue.is_some();
     if in_multi && row.spec.has(NO_MULTI) {
         return Err(Failure::NOT_IN_MULTI);
     }
-    if is_limited {
+    if cx.state.config.memory.maxmemory != 0 {
         memory::admit(cx, row, argv)?;
     }
-    if only_listens && !runs_while_listening(row) {
+    if cx.only_listens() && !runs_while_listening(row) {
         return Err(Failure::while_listening(row.spec.name));
     }
     Ok((row, in_multi && !runs_in_multi(row)))

@@ -189,7 +189,8 @@ impl Core {
         if session.replies != Replies::On && session.blocked.is_none() {
             self.withhold(id, out);
         }
-        self.finish_unit();
+        // Each command has told its events itself.
+        self.state.store.finish_unit();
     }
     /// What the unit has done is told.
     #[inline(always)]

@@ -29,8 +29,13 @@ impl Observers {
     #[inline]
     pub(super) fn tell(&mut self, db: Db, key: &[u8], event: Event) {
         if self.heard.has(event.class) {
-            self.told.push(Told { db, key: Bytes::from(key), event });
+            self.note(db, key, event);
         }
+    }
+    #[cold]
+    #[inline(never)]
+    fn note(&mut self, db: Db, key: &[u8], event: Event) {
+        self.told.push(Told { db, key: Bytes::from(key), event });
     }
     /// A key was written; `wakes` names the type of value of which those who wait for it are told.
     pub(super) fn mark(&mut self, db: Db, key: &[u8], wakes: Option<&'static str>) {
