@@ -3,6 +3,8 @@
 //! Reading a tape is in `view`.
 
 use crate::error::Failure;
+use crate::util::float::strtod;
+use crate::util::long_double::format_human;
 use std::io::Write;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -176,8 +178,12 @@ impl Reply {
     pub fn double(&mut self, value: f64) {
         self.op(Kind::Double, value.to_bits() as i64);
     }
-    /// A double that is written with up to 17 decimals. RESP2: a bulk string with that text.
+    /// A double that is written with up to 17 decimals, and is what these say. RESP2: a bulk string with that text.
     pub fn coordinate(&mut self, value: f64) {
+        // From here on a double has no bits behind the 17th decimal.
+        const EXACT_MIN: f64 = 0.125;
+        let exact = value.abs() >= EXACT_MIN;
+        let value = if exact { value } else { strtod(&format_human(value)).value };
         self.op(Kind::Coordinate, value.to_bits() as i64);
     }
     /// A boolean. RESP2: 1 or 0.
