@@ -255,10 +255,11 @@ impl Core {
     /// The clock moved: what is due expires now.
     fn settle(&mut self) {
         self.state.store.begin_unit(self.clock.now_us());
+        // First those whose time is over, as on the server: that a stream goes at the same time does not end their wait.
+        self.end_overdue_waits();
         self.state.store.expire_due(usize::MAX);
         self.finish_unit();
         self.serve();
-        self.end_overdue_waits();
     }
 }
 
