@@ -118,13 +118,16 @@ fn a_reader_is_called_to_its_end_before_anything_is_parsed() {
 }
 
 #[test]
-fn a_key_that_no_table_has_is_refused_before_a_table_that_nobody_writes_to() {
+fn protected_tables_are_empty_stand_ins() {
     let script = "local r = {} for i, k in ipairs({'nil', '0/0', '1'}) do \
         r[i] = select(2, pcall(loadstring('string[' .. k .. '] = 1', '=s'))) end return r";
     let got = Moonkeep::default().call(MAIN, &argv(&["EVAL", script, "0"])).to_string();
     let expected = "[\"s:1: table index is nil\", \"s:1: table index is NaN\", \
         \"s:1: Attempt to modify a readonly table\"]";
     assert_eq!(got, expected);
+    let script = "return {type(getmetatable('').__index.sub), type(setmetatable({}, getmetatable('')).sub)}";
+    let got = Moonkeep::default().call(MAIN, &argv(&["EVAL", script, "0"])).to_string();
+    assert_eq!(got, "[\"function\", \"nil\"]");
 }
 
 #[test]

@@ -23,9 +23,10 @@ pub(crate) struct Crash {
 }
 
 impl Crash {
-    /// The program does not end: the server ran on, and moonkeep stopped it.
+    /// The program does not end, or takes all memory: the server ran on, and moonkeep stopped it.
     pub(crate) fn is_endless(&self) -> bool {
-        let stopped = |reply: &Wire| reply.to_string().contains("Script stopped: it used up its work budget");
+        let stops = ["Script stopped: it used up its work budget", "not enough memory"];
+        let stopped = |reply: &Wire| stops.iter().any(|stop| reply.to_string().contains(stop));
         self.answered.iter().any(stopped)
     }
 }
@@ -173,6 +174,8 @@ fn is_meant([expected, got]: &[String; 2]) -> bool {
     let keys = ["table index is nil", "table index is NaN"];
     got.contains("not enough memory")
         || keys.iter().any(|key| *got == expected.replace(readonly, key))
+        || expected.contains("on bad self (string expected, got table)")
+            && got.contains("attempt to call method")
         || got == "-ERR reached lua stack limit" && nesting(expected) > 256
         || is_other_order(expected, got)
 }
