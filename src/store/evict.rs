@@ -9,6 +9,8 @@ use crate::util::bytes::Bytes;
 use crate::util::rng::Rng;
 
 const POOL: usize = 16;
+/// Of more keys than this it is not asked whether one is among them twice.
+const MANY: usize = 64;
 /// How many slots are looked at for one key that is to be found.
 const TRIES: usize = 10;
 
@@ -150,7 +152,7 @@ impl Store {
 }
 
 impl Keyspace {
-    /// Up to so many keys at random, each once: of all, or of those with an expiry. One at least, when there is one.
+    /// Up to so many keys at random, each once while they are few: of all, or of those with an expiry. One at least, when there is one.
     fn sample(&self, count: usize, all: bool, rng: &mut Rng) -> Vec<u32> {
         let there = if all { self.len() } else { self.deadlines.live() };
         let places = if all { self.slots() } else { self.deadlines.entries() };
@@ -167,7 +169,8 @@ impl Keyspace {
         let mut found = Vec::new();
         for _ in 0..count.min(there).saturating_mul(TRIES) {
             let slot = slot_at(rng.below(places as u64) as usize);
-            found.extend(slot.filter(|slot| !found.contains(slot)));
+            // A key that is offered twice does no harm: of many it is not asked.
+            found.extend(slot.filter(|slot| found.len() > MANY || !found.contains(slot)));
             if found.len() == count {
                 return found;
             }
