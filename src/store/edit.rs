@@ -34,10 +34,11 @@ impl<'a> Edit<'a> {
     pub fn value_mut(&mut self) -> &mut Value {
         self.open = true;
         let keyspace = self.store.keyspace_mut(self.db);
-        if !std::mem::replace(&mut self.lifted, true) {
-            keyspace.lift(self.slot);
-        }
-        let entry = keyspace.get_mut(self.slot);
+        let entry = if std::mem::replace(&mut self.lifted, true) {
+            keyspace.get_mut(self.slot)
+        } else {
+            keyspace.lift(self.slot)
+        };
         &mut entry.expect("the slot is held while the guard lives").value
     }
     /// The instant of expiry in Unix milliseconds.

@@ -121,26 +121,34 @@ impl Keyspace {
     /// The entry for changing; copies its page when a fork shares it.
     #[inline]
     pub(super) fn get_mut(&mut self, slot: u32) -> Option<&mut Entry> {
+        self.open(slot).map(|(entry, _)| entry)
+    }
+    /// Puts another value in the place of one, and notes the use. Whether the entry has an expiry, and who is woken by
+    /// the going of the old value.
+    #[inline]
+    pub(super) fn replace(&mut self, slot: u32, value: Value, used: u32) -> (bool, Option<&'static str>) {
+        let new = value.heap_bytes();
+        let Some((entry, heap_bytes)) = self.open(slot) else { return (false, None) };
+        let wakes = entry.value.wakes_by_going();
+        *heap_bytes = *heap_bytes - entry.value.heap_bytes() + new;
+        entry.value = value;
+        entry.used = used;
+        (entry.expire_at != NO_EXPIRY, wakes)
+    }
+    /// An entry for changing, and the sum that its long parts are in.
+    #[inline]
+    fn open(&mut self, slot: u32) -> Option<(&mut Entry, &mut usize)> {
         let slot = slot as usize;
         let page = Arc::make_mut(self.pages.get_mut(slot / PAGE)?);
         *page.digest.get_mut() = 0;
-        page.entries[slot % PAGE].as_mut()
+        Some((page.entries[slot % PAGE].as_mut()?, &mut self.heap_bytes))
     }
-    /// Puts another value in the place of one. True when the entry has an expiry.
+    /// An entry whose value does not count until it is laid down again.
     #[inline]
-    pub(super) fn replace(&mut self, slot: u32, value: Value) -> bool {
-        let Some(entry) = self.get_mut(slot) else { return false };
-        let (new, old) = (value.heap_bytes(), entry.value.heap_bytes());
-        entry.value = value;
-        let has_expiry = entry.expire_at != NO_EXPIRY;
-        self.heap_bytes = self.heap_bytes - old + new;
-        has_expiry
-    }
-    /// The value of an entry, for changing: it does not count until it is laid down again.
-    #[inline]
-    pub(super) fn lift(&mut self, slot: u32) {
-        let bytes = self.get(slot).map_or(0, |entry| entry.value.heap_bytes());
-        self.heap_bytes -= bytes;
+    pub(super) fn lift(&mut self, slot: u32) -> Option<&mut Entry> {
+        let (entry, heap_bytes) = self.open(slot)?;
+        *heap_bytes -= entry.value.heap_bytes();
+        Some(entry)
     }
     /// A value that was lifted counts again.
     #[inline]

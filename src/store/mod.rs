@@ -327,9 +327,9 @@ impl Store {
     pub fn put(&mut self, db: Db, key: &[u8], value: Value, expiry: Expiry, event: Event) {
         let (slot, had_expiry, is_new, wakes) = match self.live(db, key) {
             Some(slot) => {
-                self.note_use(db, slot);
-                let wakes = self.keyspace(db).get(slot).and_then(|entry| entry.value.wakes_by_going());
-                (slot, self.keyspace_mut(db).replace(slot, value), false, wakes)
+                let used = self.use_again(db, slot);
+                let (had_expiry, wakes) = self.keyspace_mut(db).replace(slot, value, used);
+                (slot, had_expiry, false, wakes)
             }
             None => {
                 let (used, wakes) = (self.first_use(), Some(value.type_name()));
@@ -445,12 +445,11 @@ impl Store {
     }
     /// The one place where a change of a key is noted; `wakes` names the type of value of which those who wait for the
     /// key are told.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn touch(&mut self, db: Db, key: &[u8], event: Event, wakes: Option<&'static str>) {
         self.dirty += 1;
         if !self.observers.is_empty() {
-            self.observers.mark(db, key, wakes);
-            self.observers.tell(db, key, event);
+            self.observers.note(db, key, event, wakes);
         }
     }
     /// `touch` for the key in a slot.
@@ -460,8 +459,7 @@ impl Store {
         if !observers.is_empty()
             && let Some(entry) = dbs[db as usize].get(slot)
         {
-            observers.mark(db, entry.key(), event.wakes());
-            observers.tell(db, entry.key(), event);
+            observers.note(db, entry.key(), event, event.wakes());
         }
     }
     /// `touch_slot` without marking those who watch the key; some of these changes have no event either.

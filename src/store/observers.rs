@@ -25,6 +25,12 @@ impl Observers {
     pub(super) fn is_empty(&self) -> bool {
         self.watches.is_empty() && self.waiters.is_empty() && self.heard.is_none() && self.recorded.is_none()
     }
+    /// A key was written: `mark` and `tell`.
+    #[cold]
+    pub(super) fn note(&mut self, db: Db, key: &[u8], event: Event, wakes: Option<&'static str>) {
+        self.mark(db, key, wakes);
+        self.tell(db, key, event);
+    }
     /// Something has happened to a key.
     #[inline]
     pub(super) fn tell(&mut self, db: Db, key: &[u8], event: Event) {

@@ -65,19 +65,20 @@ impl Store {
     /// Notes that a key was used.
     #[inline]
     pub(super) fn note_use(&mut self, db: Db, slot: u32) {
-        if self.used_now == COUNTED {
-            return self.count_use(db, slot);
-        }
-        let used = self.used_now;
+        let used = self.use_again(db, slot);
         self.keyspace_mut(db).note_use(slot, used);
     }
+    /// What a key has once it was used again.
+    #[inline]
+    pub(super) fn use_again(&mut self, db: Db, slot: u32) -> u32 {
+        if self.used_now == COUNTED { self.count_use(db, slot) } else { self.used_now }
+    }
     #[cold]
-    pub(super) fn count_use(&mut self, db: Db, slot: u32) {
+    fn count_use(&mut self, db: Db, slot: u32) -> u32 {
         let (now_ms, memory) = (self.now_ms, self.memory);
-        let Some(entry) = self.keyspace(db).get(slot) else { return };
-        let count = entry.frequency(now_ms, memory.lfu_decay_time);
-        let count = increase(count, memory.lfu_log_factor, &mut self.rng);
-        self.keyspace_mut(db).note_use(slot, counted(now_ms, count));
+        let count = self.keyspace(db).get(slot).map(|entry| entry.frequency(now_ms, memory.lfu_decay_time));
+        let count = count.map(|count| increase(count, memory.lfu_log_factor, &mut self.rng));
+        counted(now_ms, count.unwrap_or(FIRST_COUNT))
     }
     /// Sets when or how often a key was used, whichever of both the policy asks for: so many seconds ago, so often.
     /// RESTORE and the loading of a dump set what they read.
@@ -93,13 +94,6 @@ impl Store {
             };
             idle_s.filter(|&idle_s| idle_s >= 0).map(|idle_s| before(idle_s) as u32 & CLOCK_MAX)
         };
-        self.keep_use(db, key, used);
-    }
-    /// Gives a key the uses that a value had under another key.
-    pub fn move_use(&mut self, db: Db, key: &[u8], used: u32) {
-        self.keep_use(db, key, Some(used));
-    }
-    fn keep_use(&mut self, db: Db, key: &[u8], used: Option<u32>) {
         let Some(used) = used else { return };
         if let Some(slot) = self.keyspace(db).find(key) {
             self.keyspace_mut(db).note_use(slot, used);

@@ -53,6 +53,7 @@ impl Value {
         }
     }
     /// The type of this value when those who wait for such a value have to be told that it goes: only streams.
+    #[inline]
     pub fn wakes_by_going(&self) -> Option<&'static str> {
         matches!(self, Value::Stream(_)).then(|| self.type_name())
     }
@@ -101,9 +102,16 @@ impl Value {
     }
 
     /// About how many bytes the value takes up beside the 24 that are part of its entry.
+    #[inline]
     pub fn heap_bytes(&self) -> usize {
+        match self {
+            Value::String(string) => string.heap_bytes(),
+            container => container.shared_bytes(),
+        }
+    }
+    fn shared_bytes(&self) -> usize {
         let shared = match self {
-            Value::String(string) => return string.heap_bytes(),
+            Value::String(_) => 0,
             Value::List(list) => list.memory_bytes(),
             Value::Set(set) => set.memory_bytes(),
             Value::Hash(hash) => hash.memory_bytes(),

@@ -183,6 +183,8 @@ impl Packed {
             self.head = 0;
         } else if at.0 == self.head {
             self.head = end.0;
+        } else if end == self.end() {
+            self.data.truncate(at.0);
         } else {
             self.data.drain(at.0..end.0);
         }

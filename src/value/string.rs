@@ -136,6 +136,7 @@ impl Str {
         }
     }
     /// Bytes on the heap, for accounting.
+    #[inline]
     pub fn heap_bytes(&self) -> usize {
         match self {
             Str::Int(_) | Str::Inline(_) => 0,
