@@ -190,3 +190,23 @@ impl Keyspace {
         self.get(slot).filter(|entry| entry.expire_at == deadline).map(|_| slot)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_pool_drops_its_worst() {
+        let mut evictor = Evictor::default();
+        let key = Bytes::from("k");
+        (0..20).for_each(|score| evictor.offer(score, 0, &key));
+        let scores = |evictor: &Evictor| evictor.pool.iter().map(|one| one.score).collect::<Vec<_>>();
+        assert_eq!(scores(&evictor), (4..20).collect::<Vec<_>>());
+        evictor.offer(3, 0, &key);
+        evictor.offer(4, 0, &key);
+        assert_eq!(scores(&evictor), (4..20).collect::<Vec<_>>());
+        evictor.offer(7, 0, &key);
+        assert_eq!(scores(&evictor)[..5], [5, 6, 7, 7, 8]);
+        assert_eq!(evictor.pool.pop().map(|best| best.score), Some(19));
+    }
+}
