@@ -449,7 +449,7 @@ impl Store {
     pub(crate) fn touch(&mut self, db: Db, key: &[u8], event: Event, wakes: Option<&'static str>) {
         self.dirty += 1;
         if !self.observers.is_empty() {
-            self.observers.note(db, key, event, wakes);
+            self.observers.mark_and_tell(db, key, event, wakes);
         }
     }
     /// `touch` for the key in a slot.
@@ -459,7 +459,7 @@ impl Store {
         if !observers.is_empty()
             && let Some(entry) = dbs[db as usize].get(slot)
         {
-            observers.note(db, entry.key(), event, event.wakes());
+            observers.mark_and_tell(db, entry.key(), event, event.wakes());
         }
     }
     /// `touch_slot` without marking those who watch the key; some of these changes have no event either.

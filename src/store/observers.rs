@@ -27,7 +27,7 @@ impl Observers {
     }
     /// A key was written: `mark` and `tell`.
     #[cold]
-    pub(super) fn note(&mut self, db: Db, key: &[u8], event: Event, wakes: Option<&'static str>) {
+    pub(super) fn mark_and_tell(&mut self, db: Db, key: &[u8], event: Event, wakes: Option<&'static str>) {
         self.mark(db, key, wakes);
         self.tell(db, key, event);
     }
