@@ -27,7 +27,7 @@ lib-only:
 fuzz-smoke:
     MOONKEEP_FUZZ_SECONDS=20 cargo test --all-features --test main fuzz_
 
-# One fuzz target with libFuzzer under AddressSanitizer, the Lua sources included: commands, script, parsers or libraries.
+# One fuzz target with libFuzzer under AddressSanitizer, the Lua sources included: commands, script, parsers, libraries or payloads.
 fuzz target seconds="60":
     mkdir -p fuzz/corpus/{{target}}
     MOONKEEP_FUZZ_CORPUS="$PWD/fuzz/corpus/{{target}}" cargo test --test main fuzz_{{target}}

@@ -422,3 +422,17 @@ fn what_a_script_publishes_is_shown_to_a_session_that_subscribed() {
     assert!(out.starts_with("(error) ERR Can't execute 'eval': only (P|S)SUBSCRIBE"), "{out}");
     assert_eq!(status, 1);
 }
+
+#[test]
+fn a_file_of_a_real_server_sets_the_keyspace_up() {
+    let run = |words: &[&str]| moonkeep(&[&["eval", "--rdb"], words].concat());
+    let get = "return redis.call('GET', KEYS[1])";
+    let file = "tests/data/server-7.0.15.rdb";
+    assert_eq!(run(&[file, "-e", get, "greeting"]), ok("\"hello\"\n"));
+    assert_eq!(run(&[file, "--do", "SET greeting hi", "-e", get, "greeting"]), ok("\"hi\"\n"));
+    let told = "moonkeep: LICENSE-MIT: the .rdb file cannot be loaded: \
+                no .rdb file: REDIS and a version should stand first (at byte 0)\n";
+    assert_eq!(run(&["LICENSE-MIT", "-e", get, "k"]), (String::new(), told.into(), 2));
+    let (_, told, status) = run(&["nofile.rdb", "-e", get, "k"]);
+    assert!(told.starts_with("moonkeep: cannot read \"nofile.rdb\": ") && status == 2, "{told}");
+}

@@ -11,6 +11,9 @@ pub(crate) mod libraries;
 #[path = "../fuzz/src/parsers.rs"]
 #[allow(unreachable_pub, reason = "public in the fuzz crate")]
 pub(crate) mod parsers;
+#[path = "../fuzz/src/payloads.rs"]
+#[allow(unreachable_pub, reason = "public in the fuzz crate")]
+pub(crate) mod payloads;
 
 use crate::support::programs::Programs;
 use bodies::{TARGETS, escape};
@@ -76,6 +79,80 @@ fn fuzz_libraries() {
     smoke("libraries", 1000, |rng| text_of_pieces(rng, DATA, ""));
 }
 
+/// A value of each type and form as a server wrote it, and a whole file; then some of it changed.
+fn damaged(rng: &mut Rng) -> Vec<u8> {
+    const FILE: &[u8] = include_bytes!("data/server-7.0.15.rdb");
+    const FORMS: &[&[u8]] = &[
+        b"\x00\x05hello",
+        b"\x00\xc3\x09\x40\x64\x01aa\xe0\x57\x00\x01aa",
+        b"\x01\x02\x01a\xc0\x05",
+        b"\x02\x02\x01a\x01b",
+        b"\x03\x02\x01a\x031.5\x01b\xff",
+        b"\x04\x01\x01f\x01v",
+        b"\x05\x01\x01a\0\0\0\0\0\0\xf0\x3f",
+        b"\x09\x0f\x02\x01a\x02\x0012\x01b\x01\x02cxx\xff",
+        b"\x0a\x1c\x1c\0\0\0\x15\0\0\0\x04\0\0\x03two\x05\xf6\x02\xc0\xe8\x03\x04\xd0\xa0\x86\x01\0\xff",
+        b"\x0b\x0c\x02\0\0\0\x02\0\0\0\xff\xff\x01\0",
+        b"\x0d\x1c\x1c\0\0\0\x15\0\0\0\x04\0\0\x03two\x05\xf6\x02\xc0\xe8\x03\x04\xd0\xa0\x86\x01\0\xff",
+        b"\x10\x0d\x0d\0\0\0\x02\0\x81a\x02\x81b\x02\xff",
+        b"\x11\x14\x14\0\0\0\x04\0\x81a\x02\x01\x01\x81b\x02\x832.5\x04\xff",
+        b"\x12\x01\x02\x0a\x0a\0\0\0\x01\0\x81a\x02\xff",
+        b"\x13\x01\x10\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\x01\x1d\x1d\0\0\0\x0a\0\x01\x01\0\x01\x01\x01\x81f\x02\
+          \0\x01\x02\x01\0\x01\0\x01\x81v\x02\x04\x01\xff\x01\x01\x01\x01\x01\0\0\x01\x01\x01g\x01\x01\x01\x01\
+          \0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\x01\x01\0\0\0\0\0\0\0\x01\x01\x01c\x01\0\0\0\0\0\0\0\x01\
+          \0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\x01",
+    ];
+    let at = rng.below(FORMS.len() as u64 + 3) as usize;
+    let mut bytes = FORMS.get(at).copied().unwrap_or(FILE).to_vec();
+    for _ in 0..rng.below(5) {
+        let at = rng.below(bytes.len().max(1) as u64) as usize;
+        let edge = [0, 1, 0x3f, 0x40, 0x7f, 0x80, 0x81, 0xc3, 0xf0, 0xfe, 0xff, rng.next_u64() as u8];
+        let byte = edge[rng.below(12) as usize];
+        match rng.below(6) {
+            0 => bytes.truncate(at),
+            1 => bytes.insert(at.min(bytes.len()), byte),
+            2 if at < bytes.len() => drop(bytes.remove(at)),
+            3 => bytes.extend_from_within(at.min(bytes.len())..),
+            _ => bytes.iter_mut().skip(at).take(1).for_each(|place| *place = byte),
+        }
+    }
+    bytes
+}
+
+#[test]
+fn fuzz_payloads() {
+    smoke("payloads", 10_000, damaged);
+}
+
+#[test]
+fn each_form_that_is_damaged_is_whole_before() {
+    let (mut rng, mut read) = (Rng::new(1), BTreeSet::new());
+    for _ in 0..3000 {
+        let bytes = damaged(&mut rng);
+        let Some((kind, rest)) = bytes.split_first() else { continue };
+        let mut reader = moonkeep::value::rdb::Reader::new(rest);
+        let thresholds = moonkeep::value::rdb::Thresholds::DEFAULT;
+        if moonkeep::value::rdb::read_value(&mut reader, *kind, &thresholds).is_ok() && reader.left() == 0 {
+            read.insert(*kind);
+        }
+    }
+    let expected: Vec<u8> = [&[0, 1, 2, 3, 4, 5][..], &[9, 10, 11, 13, 16, 17, 18, 19]].concat();
+    assert!(expected.iter().all(|kind| read.contains(kind)), "{read:?}");
+}
+
+#[test]
+fn a_length_of_everything_costs_no_memory() {
+    let mut client = Engine::new().client();
+    for kind in [1u8, 2, 4, 5, 14, 18, 19] {
+        let mut dump = moonkeep::value::rdb::Writer::default();
+        dump.byte(kind);
+        dump.length(u64::MAX - 9);
+        let dump = dump.finish();
+        let error = client.call([&b"RESTORE"[..], b"k", b"0", &dump]).expect_err("nothing is behind the length");
+        assert_eq!(error.to_string(), "ERR Bad data format", "{kind}");
+    }
+}
+
 #[test]
 fn fuzz_regressions() {
     for (target, _) in TARGETS {
@@ -96,7 +173,7 @@ const NEVER_SUCCEED: &[&str] = &["function|kill", "script|kill"];
 fn programs_make_each_command_succeed() {
     let programs = Programs::new();
     let mut missing: BTreeSet<&str> = programs.names().collect();
-    for seed in 0..1500 {
+    for seed in 0..6000 {
         let mut client = Engine::new().client();
         for line in programs.program(&mut Rng::new(seed)).lines() {
             let words = bodies::words(line.as_bytes());

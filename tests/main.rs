@@ -32,6 +32,7 @@ mod patterns;
 mod payloads;
 mod pubsub;
 mod pubsub_diff;
+mod rdb;
 mod reference;
 #[cfg(feature = "cli")]
 mod repl;

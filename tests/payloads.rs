@@ -51,7 +51,7 @@ fn score(rng: &mut Rng) -> Vec<u8> {
 }
 
 /// Commands that make a value of a random type and form under the key `k`.
-fn recipe(rng: &mut Rng) -> Vec<Vec<Vec<u8>>> {
+pub(crate) fn recipe(rng: &mut Rng) -> Vec<Vec<Vec<u8>>> {
     let few = [1, 3, 20, 200, 700][rng.below(5)];
     let mut commands = Vec::new();
     let mut command = |words: Vec<Vec<u8>>| commands.push(words);
@@ -190,6 +190,20 @@ fn dumps_pass_to_and_fro() {
                 commands.iter().map(|words| crate::support::words::join(words)).collect();
             panic!("seed {seed}, program {program}: {problem}\n{}", lines.join("\n"));
         }
+    }
+}
+
+#[test]
+fn a_dump_that_contradicts_itself_is_refused() {
+    let twice = b"\x04\x02\x01a\x01b\x01a\x01c";
+    let uncounted = b"\x10\x0d\x0d\0\0\0\x03\0\x81a\x02\x81b\x02\xff";
+    let disordered = b"\x0b\x0c\x02\0\0\0\x02\0\0\0\x02\0\x01\0";
+    let mut moonkeep = Moonkeep::default();
+    for bytes in [&twice[..], uncounted, disordered] {
+        let mut dump = moonkeep::value::rdb::Writer::default();
+        dump.bytes(bytes);
+        let reply = call(&mut moonkeep, &[b"RESTORE", b"k", b"0", &dump.finish()]);
+        assert_eq!(reply.to_string(), "-ERR Bad data format", "{bytes:?}");
     }
 }
 

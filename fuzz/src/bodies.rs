@@ -18,6 +18,7 @@ pub const TARGETS: &[Target] = &[
     ("script", script),
     ("parsers", super::parsers::parsers),
     ("libraries", super::libraries::libraries),
+    ("payloads", super::payloads::payloads),
 ];
 
 /// The instant at which each program starts, in Unix milliseconds.

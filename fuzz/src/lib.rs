@@ -7,3 +7,4 @@
 pub mod bodies;
 pub mod libraries;
 pub mod parsers;
+pub mod payloads;

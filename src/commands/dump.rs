@@ -180,7 +180,8 @@ fn migrated<'a>(argv: Argv<'a>) -> Result<Argv<'a>, Failure> {
         if is(word, "auth") {
             args.word()?;
         } else if is(word, "auth2") {
-            (args.word()?, args.word()?);
+            args.word()?;
+            args.word()?;
         } else if is(word, "keys") {
             if !argv[3].is_empty() {
                 return Err(Failure::MIGRATE_KEY_AND_KEYS);

@@ -12,6 +12,7 @@ mod inbox;
 mod journal;
 mod lock;
 mod pending;
+mod rdb;
 mod script;
 mod state;
 
@@ -22,6 +23,7 @@ pub use faults::Loss;
 pub use inbox::NextMessage;
 pub use journal::Journal;
 pub use pending::Pending;
+pub use rdb::RdbError;
 pub use script::{Invocation, Script, ToArg};
 pub use state::Snapshot;
 

@@ -53,6 +53,10 @@ impl Policy {
     pub fn counts(self) -> bool {
         matches!(self, Policy::VolatileLfu | Policy::AllkeysLfu)
     }
+    /// Whether keys go by how long they were not used; an `.rdb` file then tells it.
+    pub fn notes_idle_time(self) -> bool {
+        matches!(self, Policy::VolatileLru | Policy::AllkeysLru)
+    }
     /// Whether keys without an expiry may go too.
     pub(super) fn takes_all(self) -> bool {
         matches!(self, Policy::AllkeysLru | Policy::AllkeysLfu | Policy::AllkeysRandom)

@@ -3,8 +3,10 @@
 pub mod counted_tree;
 pub mod digest;
 pub mod hash;
+pub mod hyperloglog;
 pub mod list;
 pub mod packed;
+pub mod partial_sort;
 pub mod preview;
 pub mod rdb;
 pub mod set;

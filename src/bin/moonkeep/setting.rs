@@ -4,7 +4,7 @@
 use crate::statements::{self, Statements};
 use crate::{Refusal, time};
 use moonkeep::{Blocking, Client, Clock, Engine};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ macro_rules! setting_help {
         "\x20 --do CMD            run this command first, as in --do 'SET stock:{p1} 10'
   --setup FILE        run the commands of this file first: one a line, quoted as in redis-cli ('it\\'s', \"\\xff\\n\");
                       while a quote is open a command goes on in the next line; lines with # in front are comments
+  --rdb FILE          begin with what a server has saved in this .rdb file, in place of all that is there
   --advance DURATION  move the clock on: 500ms, 5s, 2m, 1h, 1d, or a number of milliseconds
   --now MS            the time at which all begins, in Unix milliseconds (default 1704067200000, 2024-01-01)
   --seed N            the seed of all randomness (default 0)
@@ -34,18 +35,20 @@ pub(crate) struct Setting {
 enum Step {
     Do(String),
     Setup(PathBuf),
+    Rdb(PathBuf),
     Advance(Duration),
 }
 
 impl Setting {
     /// The options that [`take`](Self::take) knows.
-    pub(crate) const OPTIONS: [&str; 5] = ["--do", "--setup", "--advance", "--now", "--seed"];
+    pub(crate) const OPTIONS: [&str; 6] = ["--do", "--setup", "--rdb", "--advance", "--now", "--seed"];
 
     /// Takes an option with its value; false when it is none of these.
     pub(crate) fn take(&mut self, option: &str, parser: &mut lexopt::Parser) -> Result<bool, Refusal> {
         match option {
             "--do" => self.steps.push(Step::Do(text(parser)?)),
             "--setup" => self.steps.push(Step::Setup(parser.value()?.into())),
+            "--rdb" => self.steps.push(Step::Rdb(parser.value()?.into())),
             "--advance" => {
                 let time = time::parse_duration(&text(parser)?, "--advance")?;
                 self.steps.push(Step::Advance(time));
@@ -82,11 +85,18 @@ impl Setting {
                         run(client, &statement.text, &whose)?;
                     }
                 }
+                Step::Rdb(path) => load(engine, path)?,
                 Step::Advance(time) => engine.advance(*time)?,
             }
         }
         Ok(())
     }
+}
+
+/// Loads an `.rdb` file.
+pub(crate) fn load(engine: &Engine, path: &Path) -> Result<(), Refusal> {
+    let file = std::fs::read(path).map_err(|error| Refusal(format!("cannot read {path:?}: {error}")))?;
+    engine.load_rdb(&file).map_err(|error| Refusal(format!("{}: {error}", path.display())))
 }
 
 /// Runs a command of the set-up; false when there is none.

@@ -4,6 +4,7 @@
 //! Nothing that is read is relied on. Each packed form is looked through to its end before anything is made of it, and
 //! nothing is allocated by what a length says: only by what is there.
 
+pub mod file;
 pub mod listpack;
 pub mod primitives;
 mod read;
@@ -124,6 +125,21 @@ pub enum Fault {
     /// A byte that is no type of a value.
     #[error("no type of a value has the number {0}")]
     Kind(u8),
+    /// A file that does not begin as an `.rdb` file does.
+    #[error("no .rdb file: REDIS and a version should stand first")]
+    Magic,
+    /// A file of a version that is not read.
+    #[error("version {0} of the format; 1 to {VERSION} can be read")]
+    Version(u16),
+    /// A key of a database that the engine does not have.
+    #[error("a key of database {0}, and the engine has fewer")]
+    Database(u64),
+    /// Data of a module beside the keys.
+    #[error("data of a module, and no module is known")]
+    ModuleAux,
+    /// The checksum at the end is another one.
+    #[error("the checksum is wrong: the file is damaged")]
+    Checksum,
 }
 
 /// A value as DUMP gives it.

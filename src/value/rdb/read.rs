@@ -10,7 +10,6 @@ use crate::value::packed::Limits;
 use crate::value::set::Set;
 use crate::value::zset::{Change, ZSet};
 use crate::value::{Str, Value};
-use std::borrow::Cow;
 use std::sync::Arc;
 
 const NODE_PLAIN: u64 = 1;
@@ -54,7 +53,7 @@ pub fn value(reader: &mut Reader<'_>, kind: u8, thresholds: &Thresholds) -> Resu
 
 /// Passes the items of a packed form to `each`; the offset is where it begins.
 fn packed<'a>(
-    blob: &'a Cow<'_, [u8]>,
+    blob: &'a [u8],
     offset: usize,
     is_listpack: bool,
     each: &mut dyn FnMut(Item<'a>) -> Result<(), Fault>,
@@ -71,7 +70,7 @@ fn packed<'a>(
 
 /// Passes pairs of items to `each`.
 fn packed_pairs<'a>(
-    blob: &'a Cow<'_, [u8]>,
+    blob: &'a [u8],
     offset: usize,
     is_listpack: bool,
     each: &mut dyn FnMut(Item<'a>, Item<'a>) -> Result<(), Fault>,
