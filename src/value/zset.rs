@@ -203,6 +203,11 @@ impl ZSet {
         }
     }
 
+    /// Takes the large form, whatever the limits say.
+    pub fn make_large(&mut self) {
+        self.indexed();
+    }
+
     /// Removes a member and returns its score.
     pub fn remove(&mut self, member: &[u8]) -> Option<f64> {
         match &mut self.form {
