@@ -148,7 +148,8 @@ fn a_length_of_everything_costs_no_memory() {
         dump.byte(kind);
         dump.length(u64::MAX - 9);
         let dump = dump.finish();
-        let error = client.call([&b"RESTORE"[..], b"k", b"0", &dump]).expect_err("nothing is behind the length");
+        let error =
+            client.call([&b"RESTORE"[..], b"k", b"0", &dump]).expect_err("nothing is behind the length");
         assert_eq!(error.to_string(), "ERR Bad data format", "{kind}");
     }
 }

@@ -38,7 +38,10 @@ fn a_file_of_a_real_server_is_loaded() {
         ("HMGET hash field n", "1) \"value\"\n2) \"1\""),
         ("OBJECT ENCODING table", "\"listpack\""),
         ("OBJECT ENCODING skips", "\"listpack\""),
-        ("ZRANGE ranks 0 -1 WITHSCORES", "1) \"least\"\n2) (double) -inf\n3) \"one\"\n4) (double) 1\n5) \"two\"\n6) (double) 2.5"),
+        (
+            "ZRANGE ranks 0 -1 WITHSCORES",
+            "1) \"least\"\n2) (double) -inf\n3) \"one\"\n4) (double) 1\n5) \"two\"\n6) (double) 2.5",
+        ),
         ("XLEN events", "(integer) 2"),
         ("FCALL double 0 21", "(integer) 42"),
         ("EXISTS before", "(integer) 0"),
@@ -86,7 +89,10 @@ fn a_damaged_file_changes_nothing_and_is_told() {
         (b"REDIS0099", "version 99 of the format; 1 to 10 can be read (at byte 0)"),
         (b"REDIS0010", "the data ends early (at byte 9)"),
         (b"REDIS0010\xf7\x01\x02\x03", "data of a module, and no module is known (at byte 9)"),
-        (b"REDIS0010\xfe\x10\x00\x01k\x01v\xff", "a key of database 16, and the engine has fewer (at byte 11)"),
+        (
+            b"REDIS0010\xfe\x10\x00\x01k\x01v\xff",
+            "a key of database 16, and the engine has fewer (at byte 11)",
+        ),
         (b"REDIS0010\x00\x01k\x01v\x00\x01k\x01v\xff", "an element that is there already (at byte 14)"),
         (b"REDIS0010\x63\x01k", "no type of a value has the number 99 (at byte 9)"),
     ];
@@ -137,7 +143,10 @@ fn files_pass_to_and_fro() {
                 server.call(MAIN, &command);
             }
             if rng.percent(30) {
-                server.call(MAIN, &argv(&["PEXPIREAT", "k", &(START_MS + 1 + rng.below(100_000) as i64).to_string()]));
+                server.call(
+                    MAIN,
+                    &argv(&["PEXPIREAT", "k", &(START_MS + 1 + rng.below(100_000) as i64).to_string()]),
+                );
             }
             server.call(MAIN, &argv(&["RENAME", "k", &format!("key{key}")]));
         }

@@ -11,6 +11,7 @@ pub(crate) mod functions;
 mod geo;
 mod geo_search;
 mod hashes;
+mod hyperloglog;
 mod info;
 mod introspection;
 mod keys;
@@ -26,6 +27,7 @@ mod scripting;
 mod server;
 mod set_algebra;
 mod sets;
+mod sort;
 mod stream_claims;
 mod stream_groups;
 mod stream_info;
@@ -59,6 +61,7 @@ pub fn table() -> &'static Table {
             geo::SPECS,
             geo_search::SPECS,
             hashes::SPECS,
+            hyperloglog::SPECS,
             info::SPECS,
             introspection::SPECS,
             keys::SPECS,
@@ -74,6 +77,7 @@ pub fn table() -> &'static Table {
             server::SPECS,
             set_algebra::SPECS,
             sets::SPECS,
+            sort::SPECS,
             stream_claims::SPECS,
             stream_groups::SPECS,
             stream_info::SPECS,

@@ -82,6 +82,12 @@ impl<'a> Edit<'a> {
         self.new = false;
         self.store.touch_unwatched(self.db, self.slot, event.into());
     }
+    /// Notes the change to those who WATCH the key, without an event: PFCOUNT keeps the count in the string.
+    pub fn commit_untold(mut self) {
+        self.open = false;
+        self.new = false;
+        self.store.touch_untold(self.db, self.slot);
+    }
     /// Notes that so many elements went: nothing when none did; the key goes too when it holds no more.
     pub fn commit_removal(mut self, removed: usize, event: Event) {
         if removed == 0 {

@@ -462,6 +462,16 @@ impl Store {
             observers.mark_and_tell(db, entry.key(), event, event.wakes());
         }
     }
+    /// `touch_slot` without an event.
+    fn touch_untold(&mut self, db: Db, slot: u32) {
+        self.dirty += 1;
+        let Store { dbs, observers, .. } = self;
+        if !observers.is_empty()
+            && let Some(entry) = dbs[db as usize].get(slot)
+        {
+            observers.mark(db, entry.key(), None);
+        }
+    }
     /// `touch_slot` without marking those who watch the key; some of these changes have no event either.
     fn touch_unwatched(&mut self, db: Db, slot: u32, event: Option<Event>) {
         self.dirty += 1;

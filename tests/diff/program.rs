@@ -191,6 +191,19 @@ pub(crate) const PROVOCATIONS: &[&[&str]] = &[
     &["GEOSEARCH z0 FROMMEMBER a", "GEOSEARCH z0 BYRADIUS 1 m", "GEOSEARCH z0 FROMLONLAT 0 0 BYBOX -1 1 m"],
     &["BITOP NOT s2 s0 s1", "BITFIELD s0 GET u64 0", "BITFIELD_RO s0 SET u8 0 1", "BITFIELD s0 OVERFLOW x"],
     &["BITFIELD s0 SET i64 3 9223372036854775807 OVERFLOW SAT INCRBY i64 3 5 OVERFLOW WRAP INCRBY i64 3 5"],
+    &[
+        "PFADD p0 a b c",
+        "PFDEBUG DECODE p0",
+        "PFDEBUG TODENSE p0",
+        "PFADD p0 d",
+        "PFCOUNT p0",
+        "PFMERGE p1 p0",
+    ],
+    &["PFADD s0 a", "PFCOUNT s0", "PFDEBUG BOGUS p0", "PFDEBUG DECODE p9", "PFDEBUG GETREG p1"],
+    &["EVAL 'for i=1,300 do redis.call(\"PFADD\",KEYS[1],i) end' 1 p0", "PFCOUNT p0 p1", "GET p0"],
+    &["CONFIG GET hll-sparse-max-bytes", "SET p2 HYLL", "PFADD p2 x"],
+    &["RPUSH l0 3 1 2 10", "SORT l0 DESC LIMIT 1 2", "SORT l0 BY s* GET # GET s* ALPHA STORE l1"],
+    &["RESTORE s0 0 x", "RESTORE s0 -1 x", "RESTORE n0 0 x IDLETIME -1", "RESTORE n0 0 x FREQ 256"],
     &["LPOS l0 a RANK 0", "LPOS l0 a COUNT -1", "LPOS l0 a MAXLEN -1", "LSET l0 99 x"],
 ];
 
@@ -210,8 +223,19 @@ const PROVOCATION: usize = 5;
 impl<'a> Generator<'a> {
     /// A program of about so many steps.
     pub(crate) fn program(&mut self, steps: usize) -> Vec<Step> {
-        let groups =
-            ["string", "generic", "hash", "list", "set", "sorted-set", "stream", "bitmap", "geo", ""];
+        let groups = [
+            "string",
+            "generic",
+            "hash",
+            "list",
+            "set",
+            "sorted-set",
+            "stream",
+            "bitmap",
+            "hyperloglog",
+            "geo",
+            "",
+        ];
         let focus = *self.rng.pick(&groups);
         let mut program = Vec::new();
         for connection in [MAIN, "b"] {

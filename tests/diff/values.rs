@@ -51,6 +51,8 @@ const ODD_TEXTS: &[&str] = &[
     "0010",
 ];
 const PATTERNS: &[&str] = &["*", "s*", "?0", "[sh]*", "nosuch", "*[^0]", "\\*", "a*", ""];
+/// Patterns of SORT, which name other keys by its elements.
+const SORT_PATTERNS: &[&str] = &["s*", "h*->a", "s0*", "nosort", "#", "e*->b", "*"];
 const IDS: &[&str] = &[
     "0",
     "1-1",
@@ -115,9 +117,10 @@ pub(crate) fn key(rng: &mut Rng, group: &str) -> Vec<u8> {
         "hash" => &["h"],
         "list" => &["l"],
         "set" => &["e"],
+        "hyperloglog" => &["p"],
         "sorted-set" | "geo" => &["z", "z", "z", "e"],
         "stream" => &["x"],
-        _ => &["s", "h", "l", "e", "z", "x"],
+        _ => &["s", "h", "l", "e", "z", "x", "p"],
     };
     let any: &[&str] = &["s", "h", "l", "e", "z", "x", "n"];
     let letter = if rng.percent(90) { rng.pick(own) } else { rng.pick(any) };
@@ -130,6 +133,8 @@ pub(crate) fn of(rng: &mut Rng, argument: &Argument, group: &str) -> Vec<u8> {
         "seconds" | "milliseconds" | "ttl" => duration(rng),
         "unix-time-seconds" => moment(rng, START_MS / 1000),
         "unix-time-milliseconds" => moment(rng, START_MS),
+        "pattern" if argument.token.is_some() && group == "generic" => text(rng.pick(SORT_PATTERNS)),
+        "serialized-value" => dump(rng),
         "pattern" => text(rng.pick(PATTERNS)),
         "cursor" => odd(rng, &["0", "0", "0", "0", "5", "17"], ODD_INTEGERS),
         "db" | "index1" | "index2" | "destination-db" => {
@@ -185,6 +190,31 @@ fn by_kind(rng: &mut Rng, kind: Kind) -> Vec<u8> {
         _ if rng.percent(2) => vec![b'x'; LONG],
         _ => odd(rng, TEXTS, ODD_TEXTS),
     }
+}
+
+/// A dump of a small value of some type.
+fn dump(rng: &mut Rng) -> Vec<u8> {
+    let mut writer = moonkeep::value::rdb::Writer::default();
+    let kind = rng.below(6) as u8;
+    writer.byte(kind);
+    match kind {
+        0 => writer.string(rng.pick(TEXTS).as_bytes()),
+        3 => writer.bytes(b"\x02\x01a\x031.5\x01b\x02-3"),
+        5 => writer.bytes(b"\x01\x01a\x00\x00\x00\x00\x00\x00\xf0\x3f"),
+        _ => {
+            // Different ones: the server takes a field twice where it does not sanitize.
+            writer.length(2);
+            let fields = ["a", "1", "foobar"];
+            let first = rng.below(2);
+            for field in &fields[first..first + 2] {
+                writer.string(field.as_bytes());
+                if kind == 4 {
+                    writer.string(rng.pick(TEXTS).as_bytes());
+                }
+            }
+        }
+    }
+    writer.finish()
 }
 
 /// A value that fits nowhere in particular.

@@ -145,7 +145,11 @@ fn check_end(file: &[u8], reader: &mut Reader<'_>, version: u16) -> Result<(), B
     let offset = reader.offset();
     let stated = u64::from_le_bytes(reader.array()?);
     let checked = file.get(..offset).unwrap_or_default();
-    if stated == 0 || stated == crc64(checked) { Ok(()) } else { Err(Broken { offset, fault: Fault::Checksum }) }
+    if stated == 0 || stated == crc64(checked) {
+        Ok(())
+    } else {
+        Err(Broken { offset, fault: Fault::Checksum })
+    }
 }
 
 /// Writes a file.
