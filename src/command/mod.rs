@@ -176,6 +176,8 @@ pub struct State {
     pub unblocked: Vec<(SessionId, Unblock)>,
     /// The last command of a script was one that may take long.
     pub(crate) took_long: bool,
+    /// Bytes that the last command of a script has looked at or made beyond what it was passed and answered.
+    pub(crate) worked: usize,
     /// The last command that was let in found memory over its limit, and no key to evict.
     pub(crate) out_of_memory: bool,
     /// The running script may not call what needs more memory.
@@ -202,6 +204,7 @@ impl State {
             blocked: 0,
             unblocked: Vec::new(),
             took_long: false,
+            worked: 0,
             out_of_memory: false,
             refuses_growth: false,
             rewritten: false,
@@ -224,6 +227,7 @@ impl State {
             blocked: 0,
             unblocked: Vec::new(),
             took_long: false,
+            worked: 0,
             out_of_memory: self.out_of_memory,
             refuses_growth: false,
             rewritten: false,
@@ -297,6 +301,11 @@ impl Ctx<'_> {
     #[inline]
     pub fn session_mut(&mut self) -> &mut Session {
         self.state.sessions.get_mut(self.id)
+    }
+    /// Notes that the running command looks at so many bytes, or at as many as elements take as much time: a script pays
+    /// for what does not show in words and replies.
+    pub fn note_work(&mut self, bytes: usize) {
+        self.state.worked = self.state.worked.saturating_add(bytes);
     }
     /// The database of the session.
     #[inline]
@@ -505,7 +514,7 @@ fn script_row(cx: &mut Ctx<'_>, table: &'static Table, argv: Argv<'_>) -> Result
         Failure::Arity(_) => Failure::SCRIPT_ARITY,
         _ => Failure::SCRIPT_UNKNOWN_COMMAND,
     })?;
-    cx.state.took_long = row.may_take_long;
+    (cx.state.took_long, cx.state.worked) = (row.may_take_long, 0);
     if row.spec.has(NOSCRIPT) {
         return Err(Failure::SCRIPT_NOT_ALLOWED);
     }

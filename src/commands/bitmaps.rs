@@ -166,7 +166,9 @@ fn bitcount(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, F
         }
         _ => return Err(Failure::Syntax),
     };
+    let looked = range.len() / 8;
     out.int(count_ones(bytes, range) as i64);
+    cx.note_work(looked);
     Ok(Flow::Done)
 }
 
@@ -204,7 +206,10 @@ fn bitpos(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Fai
     };
     // Behind a string without an explicit end there are zeros only.
     let behind = if !on && argv.len() < 5 && !range.is_empty() { range.end as i64 } else { -1 };
-    out.int(find_bit(bytes, range, on).map_or(behind, |at| at as i64));
+    let (start, end) = (range.start, range.end);
+    let found = find_bit(bytes, range, on);
+    out.int(found.map_or(behind, |at| at as i64));
+    cx.note_work((found.unwrap_or(end) - start) / 8);
     Ok(Flow::Done)
 }
 
@@ -275,7 +280,10 @@ fn bitop(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Fail
         } else {
             operation.combine(&mut result, bytes);
         }
+        let looked = bytes.len();
+        cx.note_work(looked);
     }
+    cx.note_work(result.len());
     if operation == BitOperation::Not {
         result.iter_mut().for_each(|byte| *byte = !*byte);
     }

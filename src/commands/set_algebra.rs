@@ -102,6 +102,9 @@ pub(crate) static SPECS: &[Spec] = &[
     },
 ];
 
+/// A member takes about as long as so many bytes.
+pub(super) const MEMBER_BYTES: usize = 64;
+
 /// The sets at the keys; None where there is none.
 type Sets = Vec<Option<Arc<Set>>>;
 
@@ -112,6 +115,17 @@ fn read_sets(cx: &mut Ctx<'_>, keys: &[&[u8]]) -> Result<Sets, Failure> {
         Some(_) => Err(Failure::WrongType),
     };
     keys.iter().map(read).collect()
+}
+
+/// Notes what it takes to walk all of the sets.
+fn note_walk(cx: &mut Ctx<'_>, sets: &Sets) {
+    cx.note_work(sets.iter().flatten().map(|set| set.len()).sum::<usize>() * MEMBER_BYTES);
+}
+
+/// Notes what it takes to ask all sets for the members of the smallest.
+fn note_intersection(cx: &mut Ctx<'_>, sets: &Sets) {
+    let smallest = sets.iter().map(|set| set.as_ref().map_or(0, |set| set.len())).min();
+    cx.note_work(smallest.unwrap_or(0) * sets.len() * MEMBER_BYTES);
 }
 
 /// The members that all sets have, the smallest set walked; none when a set is missing.
@@ -182,6 +196,7 @@ fn max_intset_entries(cx: &Ctx<'_>) -> usize {
 
 fn sinter(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
     let sets = read_sets(cx, &argv[1..])?;
+    note_intersection(cx, &sets);
     let list = out.deferred_set();
     let len = intersection(sets).inspect(|member| out.bulk(member)).count();
     out.close(list, len);
@@ -190,6 +205,7 @@ fn sinter(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Fai
 
 fn sinterstore(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
     let sets = read_sets(cx, &argv[2..])?;
+    note_intersection(cx, &sets);
     let mut common = Set::new();
     intersection(sets).for_each(|member| {
         common.insert(&member, max_intset_entries(cx));
@@ -210,6 +226,7 @@ fn sintercard(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow,
         limit = positive(options.word()?).map_err(|_| Failure::NEGATIVE_LIMIT)? as usize;
     }
     let sets = read_sets(cx, keys)?;
+    note_intersection(cx, &sets);
     let count = intersection(sets).take(if limit == 0 { usize::MAX } else { limit }).count();
     out.int(count as i64);
     Ok(Flow::Done)
@@ -217,22 +234,26 @@ fn sintercard(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow,
 
 fn sunion(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
     let sets = read_sets(cx, &argv[1..])?;
+    note_walk(cx, &sets);
     Ok(reply(&union(&sets, max_intset_entries(cx)), out))
 }
 
 fn sunionstore(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
     let sets = read_sets(cx, &argv[2..])?;
+    note_walk(cx, &sets);
     let all = union(&sets, max_intset_entries(cx));
     Ok(store(cx, argv[1], all, Event::set("sunionstore"), out))
 }
 
 fn sdiff(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
     let sets = read_sets(cx, &argv[1..])?;
+    note_walk(cx, &sets);
     Ok(reply(&difference(&sets, max_intset_entries(cx)), out))
 }
 
 fn sdiffstore(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
     let sets = read_sets(cx, &argv[2..])?;
+    note_walk(cx, &sets);
     let left = difference(&sets, max_intset_entries(cx));
     Ok(store(cx, argv[1], left, Event::set("sdiffstore"), out))
 }

@@ -1,6 +1,7 @@
 //! Sorted sets combined, with plain sets too: unions, intersections and differences, answered, counted or stored. Single
 //! sorted sets are in `zsets`.
 
+use super::set_algebra::MEMBER_BYTES;
 use crate::command::args::{Args, int, is, positive};
 use crate::command::spec::*;
 use crate::command::{Argv, Ctx, Flow};
@@ -224,7 +225,17 @@ impl Call {
         while let Some(word) = args.next() {
             call.option(word, &mut args, operation, purpose)?;
         }
+        cx.note_work(call.walked(operation) * MEMBER_BYTES);
         Ok(call)
+    }
+    /// How many members are looked at, about.
+    fn walked(&self, operation: Operation) -> usize {
+        let mut lengths = self.sources.iter().map(|(members, _)| members.len());
+        match operation {
+            Operation::Intersection => lengths.min().unwrap_or(0) * self.sources.len(),
+            Operation::Union => lengths.sum(),
+            Operation::Difference => lengths.next().unwrap_or(0) * self.sources.len(),
+        }
     }
     fn option(
         &mut self,

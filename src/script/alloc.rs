@@ -23,6 +23,15 @@ const BURST_MAX: u64 = 1 << 30;
 const STRING_HEADER: usize = 25;
 /// The bytes of one entry of a table's hash part, which comes in powers of two.
 const HASH_ENTRY: usize = 40;
+/// Where such an entry has the kinds of its value and of its key, and its key.
+const VALUE_KIND: usize = 8;
+const KEY: usize = 16;
+const KEY_KIND: usize = 24;
+/// Keys that are numbers may share one place in a table, though they did not in one of another size: to move them to a
+/// new hash part then takes the square of their number, in one instruction. Parts of so many entries are looked at.
+const GATHERED_ENTRIES: usize = 1 << 13;
+/// A move that takes more comparisons than this, about 50 milliseconds, is refused.
+const GATHERED_STEPS: u64 = 1 << 25;
 /// What is taken from the system at once for small blocks. The pristine image must fit into one chunk.
 const CHUNK: usize = 256 * 1024;
 
@@ -368,6 +377,9 @@ impl Arena {
     #[cold]
     fn take_large(&mut self, size: usize) -> *mut u8 {
         let Some(layout) = large_layout(size) else { return null_mut() };
+        if self.ceiling != usize::MAX && self.would_gather(size) {
+            return null_mut();
+        }
         if self.held > self.ceiling.saturating_sub(layout.size()) {
             return null_mut();
         }
@@ -387,6 +399,30 @@ impl Arena {
             self.in_large += layout.size();
             head.add(1).cast()
         }
+    }
+
+    /// Whether a block of this size may become the hash part of a table in which thousands of numbers share a place.
+    /// Whose part it will be is not known: that of any large table.
+    fn would_gather(&self, size: usize) -> bool {
+        let Some(entries) = entries_of(size).filter(|entries| *entries >= GATHERED_ENTRIES) else {
+            return false;
+        };
+        let mut head = self.large;
+        // SAFETY: the list holds only living headers.
+        while let Some(large) = unsafe { head.as_ref() } {
+            let bytes = large.bytes - size_of::<Large>();
+            if entries_of(bytes).is_some_and(|entries| entries >= GATHERED_ENTRIES) {
+                // SAFETY: the block starts after its header and is `bytes` long. Should it be none of a table's, its
+                // contents mean nothing and are just numbers here.
+                let block =
+                    unsafe { std::slice::from_raw_parts(head.add(1).cast::<MaybeUninit<u8>>(), bytes) };
+                if comparisons(block, entries) > GATHERED_STEPS {
+                    return true;
+                }
+            }
+            head = large.next;
+        }
+        false
     }
 
     #[cold]
@@ -498,6 +534,36 @@ fn is_hash_part(size: usize) -> bool {
     size.is_power_of_two() || (size.is_multiple_of(HASH_ENTRY) && (size / HASH_ENTRY).is_power_of_two())
 }
 
+/// How many entries a hash part of so many bytes has; none when it cannot be one.
+fn entries_of(size: usize) -> Option<usize> {
+    let entries = size / HASH_ENTRY;
+    (size.is_multiple_of(HASH_ENTRY) && entries.is_power_of_two()).then_some(entries)
+}
+
+/// How many comparisons it takes to move the numbers among the keys of one hash part to one with so many entries.
+fn comparisons(block: &[MaybeUninit<u8>], entries: usize) -> u64 {
+    const NIL: u32 = 0;
+    const NUMBER: u32 = 3;
+    let places = (entries as u32 - 1) | 1;
+    let mut taken = vec![0u32; entries];
+    let mut steps = 0;
+    for entry in block.chunks_exact(HASH_ENTRY) {
+        let word = |at: usize| {
+            // SAFETY: four bytes of an entry. Lua has written those of a table's part; elsewhere any value will do, and
+            // a volatile read takes what there is.
+            unsafe { entry.as_ptr().add(at).cast::<u32>().read_volatile() }
+        };
+        if word(VALUE_KIND) == NIL || word(KEY_KIND) != NUMBER {
+            continue;
+        }
+        let place = word(KEY).wrapping_add(word(KEY + 4)) % places;
+        let taken = &mut taken[place as usize];
+        steps += u64::from(*taken);
+        *taken += 1;
+    }
+    steps
+}
+
 impl Drop for Arena {
     fn drop(&mut self) {
         self.free_large();
@@ -592,6 +658,32 @@ mod tests {
         assert!(!table.is_null() && !arena.ask(table, HASH_ENTRY * 1024, 100_000).is_null());
         arena.relax();
         assert!(!arena.ask(null_mut(), 0, 1026).is_null());
+    }
+
+    #[test]
+    fn numbers_that_would_gather_in_one_place_are_not_moved() {
+        let count = GATHERED_ENTRIES * 2;
+        let mut arena = Arena::new(64 << 20, 64 << 20);
+        arena.enforce();
+        for spread in [true, false] {
+            let block = arena.ask(null_mut(), 0, count * HASH_ENTRY);
+            for index in 0..count as u32 {
+                let low = if spread { index } else { index * (2 * count as u32 - 1) };
+                // SAFETY: an entry of the block, aligned to 8 bytes.
+                unsafe {
+                    let entry = block.add(index as usize * HASH_ENTRY).cast::<u32>();
+                    entry.write_bytes(0, HASH_ENTRY / 4);
+                    entry.add(VALUE_KIND / 4).write(1);
+                    entry.add(KEY / 4).write(low);
+                    entry.add(KEY_KIND / 4).write(3);
+                }
+            }
+            let larger = arena.ask(null_mut(), 0, 2 * count * HASH_ENTRY);
+            assert_eq!(larger.is_null(), !spread);
+            assert!(!arena.ask(null_mut(), 0, 2 * count * HASH_ENTRY + 8).is_null());
+        }
+        arena.relax();
+        assert!(!arena.ask(null_mut(), 0, 2 * count * HASH_ENTRY).is_null());
     }
 
     #[test]

@@ -20,10 +20,13 @@ enum Wrapped {
     Getmetatable,
     Create,
     Format,
+    Max,
+    Min,
+    Char,
 }
 
 /// How many functions are wrapped.
-pub(super) const WRAPPED: usize = Wrapped::Format as usize + 1;
+pub(super) const WRAPPED: usize = Wrapped::Char as usize + 1;
 
 /// The work charged for a new coroutine: what its first instructions may use before they are counted.
 const COROUTINE_WORK: u64 = 1000;
@@ -57,6 +60,9 @@ const FUNCTIONS: &[Entry] = &[
     (b"string", b"lower", || native(strings::lower)),
     (b"string", b"reverse", || native(strings::reverse)),
     (b"string", b"format", || native(format)),
+    (b"string", b"char", || native(char)),
+    (b"math", b"max", || native(max)),
+    (b"math", b"min", || native(min)),
     (b"math", b"random", || native(math_random)),
     (b"math", b"randomseed", || native(math_randomseed)),
 ];
@@ -67,6 +73,9 @@ const ORIGINALS: [(Wrapped, &[u8], &[u8]); WRAPPED] = [
     (Wrapped::Getmetatable, b"", b"getmetatable"),
     (Wrapped::Create, b"coroutine", b"create"),
     (Wrapped::Format, b"string", b"format"),
+    (Wrapped::Max, b"math", b"max"),
+    (Wrapped::Min, b"math", b"min"),
+    (Wrapped::Char, b"string", b"char"),
 ];
 
 /// Puts these functions in the place of Lua's own. May jump.
@@ -491,6 +500,37 @@ fn format(call: Call<'_>) -> Returned {
     let bytes: usize = (1..=stack.top()).filter_map(|index| stack.bytes(index)).map(<[u8]>::len).sum();
     spend(call, bytes as u64 / 4)?;
     original(call, Wrapped::Format)
+}
+
+/// For functions that take any number of arguments for numbers: each may be a long text, or the same one. The long ones
+/// are read one by one, and paid for; what is no number stays for the function to refuse.
+pub(super) fn read_numbers(call: Call<'_>) -> Result<(), Raised> {
+    const LONG: usize = 1024;
+    let stack = call.stack;
+    for index in 1..=stack.top() {
+        let Some(text) = stack.bytes(index).filter(|text| text.len() >= LONG) else { continue };
+        spend(call, text.len() as u64 / strings::BYTES_PER_WORK)?;
+        if stack.is_numeric(index) {
+            stack.push_number(stack.to_number(index));
+            stack.replace(index);
+        }
+    }
+    Ok(())
+}
+
+fn max(call: Call<'_>) -> Returned {
+    read_numbers(call)?;
+    original(call, Wrapped::Max)
+}
+
+fn min(call: Call<'_>) -> Returned {
+    read_numbers(call)?;
+    original(call, Wrapped::Min)
+}
+
+fn char(call: Call<'_>) -> Returned {
+    read_numbers(call)?;
+    original(call, Wrapped::Char)
 }
 
 fn math_random(call: Call<'_>) -> Returned {

@@ -9,7 +9,7 @@
 use super::alloc::{Arena, LARGE_HEAP};
 use super::host::HostFunctions;
 use super::library::Registered;
-use super::limits::{INTERVAL, Meter, RunningFunction, Stop, interval};
+use super::limits::{self, INTERVAL, Meter, RunningFunction, Stop, interval};
 use super::stack::{Raised, Returned, Stack};
 use super::{base, convert, lib};
 use crate::command::args::is;
@@ -37,6 +37,8 @@ const COLLECTOR_SETTINGS: [c_int; 2] = [200, 200];
 const COLLECTED_BYTES_PER_WORK: u64 = 32;
 /// The work charged for a step of the collector, which looks at 100,000 bytes or so.
 pub(super) const STEP_WORK: u64 = 3000;
+/// The steps that a charge stands for: about the instructions that a loop in Lua would have.
+const CHARGE_STEPS: c_int = 4;
 /// What a key or element that was written takes beside its own bytes, about.
 const KEY_BYTES: usize = 64;
 /// The most bytes a number takes as text.
@@ -144,6 +146,7 @@ impl Run {
         // A stop is found by whoever runs the command.
         let _ = meter.exchange(bytes);
         if state.took_long {
+            let _ = meter.charge(state.worked as u64 / limits::BYTES_PER_WORK);
             let _ = meter.look();
         }
     }
@@ -179,11 +182,19 @@ impl Call<'_> {
         unsafe { (*self.host).meter.pass(bytes, 0) }
     }
 
-    /// Charges work to the run.
+    /// Charges work to the run. What is charged one by one are steps of a loop, each with calls or new strings.
     #[inline]
     pub(super) fn charge(self, work: u64) -> Result<(), Stop> {
         // SAFETY: as in `run`.
-        unsafe { (*self.host).meter.charge(work) }
+        unsafe { (*self.host).meter.charge(work)? };
+        self.step(CHARGE_STEPS)
+    }
+
+    /// Makes so many steps, which are to a function of this layer what instructions are to Lua's.
+    #[inline]
+    pub(super) fn step(self, steps: c_int) -> Result<(), Stop> {
+        // SAFETY: as in `run`.
+        unsafe { step(self.host, steps) }
     }
 
     /// Collects all garbage.
@@ -294,6 +305,29 @@ impl Call<'_> {
             Some(function) => Ok(unsafe { function(self.stack.raw()) }),
             None => Err(self.stack.fail_plain(b"no such function")),
         }
+    }
+}
+
+/// Makes so many steps of a loop that no hook sees, with a look at the time when one is due.
+#[inline]
+unsafe fn step(host: *mut Host, steps: c_int) -> Result<(), Stop> {
+    // SAFETY: called from functions that Lua calls: the host lives and nothing borrows its meter.
+    unsafe {
+        if (*host).meter.keeps_pace(steps) {
+            return Ok(());
+        }
+        (*host).meter.set_pace((*host).interval());
+        (*host).meter.look()
+    }
+}
+
+/// Steps of a loop that pushes values without being a function that Lua calls. Raises the stop when the run has to
+/// end. May jump.
+pub(super) fn steps(stack: Stack<'_>, steps: c_int) {
+    // SAFETY: a `Stack` is only made for a living state.
+    if let Err(stop) = unsafe { step(host_of(stack.raw()), steps) } {
+        push_stop(stack, stop);
+        stack.raise();
     }
 }
 
@@ -514,6 +548,7 @@ pub(super) unsafe extern "C-unwind" fn hook(state: *mut lua_State, _: *mut ffi::
             if (*host).meter.is_untold() {
                 tell(host);
             }
+            (*host).meter.set_pace(interval);
             (*host).meter.report(ran, granted)
         }));
         let stopped = match looked {
@@ -626,6 +661,7 @@ unsafe fn look_soon(host: *mut Host) {
     unsafe {
         (*host).arena.note_pressure();
         (*host).pressed = true;
+        (*host).meter.hurry();
         ffi::lua_sethook((*host).running, Some(hook), ffi::LUA_MASKCOUNT, 1);
     }
 }

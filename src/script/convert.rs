@@ -1,6 +1,7 @@
 //! Values across the border: what a command answered as Lua values, what a script returned or raised as a reply.
 //! The rules are the server's, for RESP2 and RESP3. Not here: arguments of `redis.call` (`bridge`).
 
+use super::bridge::steps;
 use super::limits::{Meter, Stop};
 use super::stack::{Kind, Stack};
 use crate::error::Failure;
@@ -115,8 +116,16 @@ fn is_line_end(byte: &u8) -> bool {
 /// small enough for the native stack too.
 const MAX_NESTED: i32 = 1000;
 
-/// Room for one more element with what it opens. Raises the error of a reply that is nested too deep. May jump.
-fn make_room(stack: Stack<'_>) {
+/// Elements are pushed in groups of so many, with a look at the time between them when one is due.
+const GROUP: i32 = 16;
+
+/// Room for element number `index` with what it opens. Raises the error of a reply that is nested too deep, or the stop:
+/// each element is a string that Lua may compare with thousands of others. May jump.
+#[inline]
+fn make_room(stack: Stack<'_>, index: i32) {
+    if index % GROUP == 0 {
+        steps(stack, GROUP);
+    }
     if stack.top() > MAX_NESTED || !stack.reserve(8) {
         stack.push_bytes(b"reply is nested too deep");
         stack.raise();
@@ -128,7 +137,7 @@ fn push_array(stack: Stack<'_>, items: Items<'_>, resp: Resp) {
     // A null leaves a hole in RESP3; then the table grows as the server's does, so that `#` finds the same border.
     stack.new_table(if resp == Resp::V2 { count } else { 0 }, 0);
     for (item, index) in items.zip(1..) {
-        make_room(stack);
+        make_room(stack, index);
         push_reply(stack, item, resp);
         stack.raw_set_index(-2, index);
     }
@@ -165,8 +174,10 @@ fn push_wrapped(stack: Stack<'_>, name: &[u8], push: impl FnOnce(Stack<'_>)) {
 
 fn push_pairs(stack: Stack<'_>, mut items: Items<'_>) {
     stack.new_table(0, 0);
+    let mut index = 0;
     while let (Some(key), Some(value)) = (items.next(), items.next()) {
-        make_room(stack);
+        index += 2;
+        make_room(stack, index);
         push_reply(stack, key, Resp::V3);
         push_reply(stack, value, Resp::V3);
         stack.raw_set(-3);
@@ -175,8 +186,8 @@ fn push_pairs(stack: Stack<'_>, mut items: Items<'_>) {
 
 fn push_members(stack: Stack<'_>, items: Items<'_>) {
     stack.new_table(0, 0);
-    for member in items {
-        make_room(stack);
+    for (member, index) in items.zip(1..) {
+        make_room(stack, index);
         push_reply(stack, member, Resp::V3);
         stack.push_bool(true);
         stack.raw_set(-3);
@@ -222,6 +233,7 @@ impl Writer<'_> {
             let added = self.out.size() - size;
             size += added;
             self.meter.charge(added as u64 / BYTES_PER_WORK)?;
+            self.meter.step(1)?;
             if size - start > self.meter.limits().reply {
                 self.meter.set_stop(Stop::Reply);
                 return Err(Stop::Reply);

@@ -15,12 +15,14 @@ use super::{convert, parsing, sandbox};
 use crate::command::{Argv, State};
 use crate::error::Failure;
 use crate::reply::{Reply, Resp};
+use crate::util::clock::Deadline;
 use mlua::ffi::{self, lua_State};
 use std::borrow::Cow;
 use std::ffi::{c_char, c_int, c_void};
 use std::panic::resume_unwind;
 use std::ptr::null_mut;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// How much a heap of at most `LARGE_HEAP` bytes may grow before it is collected, in percent: garbage is cheap
 /// in an arena, and most scripts leave little.
@@ -201,7 +203,9 @@ impl Interpreter {
         // SAFETY: nothing else borrows the arena; `load` catches what its limit raises.
         let loaded = unsafe {
             (*self.host).arena.enforce();
-            let loaded = load(stack, text, -1);
+            let time = Duration::from_millis((*self.host).meter.limits().time_ms.max(COMPILE_MS));
+            let watch = Watch { host: self.host, deadline: Some(Deadline::after(time)) };
+            let loaded = load_source(stack, &mut Source::of(text, watch), -1);
             (*self.host).arena.relax();
             loaded
         };
@@ -362,7 +366,10 @@ impl Interpreter {
     pub(super) fn write_result(&mut self, resp: Resp, out: &mut Reply) -> Result<(), Stop> {
         let stack = self.stack();
         // SAFETY: nothing else borrows the host between runs.
-        let meter = unsafe { &mut (*self.host).meter };
+        let meter = unsafe {
+            (*self.host).meter.set_pace((*self.host).interval());
+            &mut (*self.host).meter
+        };
         let written = convert::Writer { fields: &self.fields, resp, out, meter }.write(stack);
         meter.tell_left();
         if written.is_err() {
@@ -473,6 +480,9 @@ fn fill(stack: Stack<'_>, items: &[&[u8]]) {
     }
 }
 
+/// A source that nobody runs yet may be parsed for so long, or as long as a script may run.
+const COMPILE_MS: u64 = 200;
+
 /// What is said of a source that would keep the parser busy for too long.
 const TOO_COMPLEX: &[u8] = b"script source too complex";
 
@@ -506,7 +516,7 @@ pub(super) fn load_text(call: Call<'_>, source: c_int, name: c_int) -> bool {
         stack.push_bytes(TOO_COMPLEX);
         return false;
     }
-    load(stack, text, name)
+    load_source(stack, &mut Source::of(text, Watch { host: call.host, deadline: None }), name)
 }
 
 /// Charges for what the parser will do; false when that is too much, or the run has to end.
@@ -540,13 +550,14 @@ pub(super) fn restore_message(call: Call<'_>) {
 pub(super) fn load_from_reader(call: Call<'_>) -> bool {
     let stack = call.stack;
     stack.new_table(0, 0);
-    let mut source = Source { text: &[], next: Next::Drain, limit: call.source_limit(), host: call.host };
+    let watch = Watch { host: call.host, deadline: None };
+    let limit = call.source_limit();
+    let mut source = Source { next: Next::Drain, limit, ..Source::of(&[], watch) };
     load_source(stack, &mut source, 2)
 }
 
 pub(super) fn load(stack: Stack<'_>, text: &[u8], name: c_int) -> bool {
-    let mut source = Source { text, next: Next::first(text), limit: usize::MAX, host: null_mut() };
-    load_source(stack, &mut source, name)
+    load_source(stack, &mut Source::of(text, Watch { host: null_mut(), deadline: None }), name)
 }
 
 /// Loads what the source gives. Where Lua refuses a long bracket inside another, which the server's takes, the text is
@@ -560,7 +571,7 @@ fn load_source(stack: Stack<'_>, source: &mut Source<'_>, name: c_int) -> bool {
     }
     let text = brackets::rewrite(source.text);
     stack.pop(1);
-    parse(stack, &mut Source { text: &text, next: Next::first(&text), ..*source }, name)
+    parse(stack, &mut Source::of(&text, source.watch), name)
 }
 
 fn parse(stack: Stack<'_>, source: &mut Source<'_>, name: c_int) -> bool {
@@ -576,7 +587,49 @@ struct Source<'a> {
     text: &'a [u8],
     next: Next,
     limit: usize,
+    watch: Watch,
+}
+
+impl<'a> Source<'a> {
+    fn of(text: &'a [u8], watch: Watch) -> Self {
+        Source { text, next: Next::first(text), limit: usize::MAX, watch }
+    }
+}
+
+/// Looks at the time while a text is parsed, between its pieces: what the parser does cannot all be counted before,
+/// for each name may be compared with thousands of strings that are there already.
+#[derive(Clone, Copy)]
+struct Watch {
+    /// None for our own texts.
     host: *mut Host,
+    /// For what is parsed outside of a run.
+    deadline: Option<Deadline>,
+}
+
+impl Watch {
+    /// How long the next piece is.
+    fn piece(self) -> usize {
+        const BYTES_PER_INSTRUCTION: usize = 2;
+        // SAFETY: null, or the living host of the state that parses; nothing borrows it.
+        let host = unsafe { self.host.as_ref() };
+        host.map_or(usize::MAX, |host| host.interval().unsigned_abs() as usize * BYTES_PER_INSTRUCTION)
+    }
+
+    /// Raises an error when the time is over. May jump.
+    fn look(self, stack: Stack<'_>) {
+        if let Some(deadline) = self.deadline {
+            if !deadline.is_over() {
+                return;
+            }
+            stack.push_bytes(TOO_COMPLEX);
+        } else {
+            // SAFETY: as above; without a host there is one piece only.
+            let looked = unsafe { self.host.as_mut() }.map_or(Ok(()), |host| host.meter.look());
+            let Err(stop) = looked else { return };
+            push_stop(stack, stop);
+        }
+        stack.raise();
+    }
 }
 
 /// What the parser gets when it asks for more.
@@ -585,8 +638,10 @@ enum Next {
     Drain,
     /// A blank, so that the first byte of the text is not taken for that of bytecode.
     Blank,
-    /// The text, all of it.
+    /// The text, piece by piece.
     Text,
+    /// What is behind so many bytes of it.
+    Rest(usize),
     /// Nothing.
     End,
 }
@@ -609,12 +664,22 @@ unsafe extern "C-unwind" fn read(
         unsafe { drain(Stack::new(state), source) };
         source.next = Next::first(source.text);
     }
-    let piece: &[u8] = match source.next {
-        Next::Drain | Next::End => &[],
-        Next::Blank => b" ",
-        Next::Text => source.text,
+    let start = match source.next {
+        Next::Rest(start) => {
+            // SAFETY: called by the parser, with the state that parses.
+            source.watch.look(unsafe { Stack::new(state) });
+            start
+        }
+        _ => 0,
     };
-    source.next = if let Next::Blank = source.next { Next::Text } else { Next::End };
+    let end = start.saturating_add(source.watch.piece()).min(source.text.len());
+    let (piece, next): (&[u8], _) = match source.next {
+        Next::Drain | Next::End => (&[], Next::End),
+        Next::Blank => (b" ", Next::Text),
+        Next::Text | Next::Rest(_) if end == source.text.len() => (&source.text[start..], Next::End),
+        Next::Text | Next::Rest(_) => (&source.text[start..end], Next::Rest(end)),
+    };
+    source.next = next;
     *size = piece.len();
     piece.as_ptr().cast()
 }
@@ -640,7 +705,7 @@ unsafe fn drain(stack: Stack<'_>, source: &mut Source<'_>) {
             stack.raise();
         };
         length += piece.len();
-        let call = Call { stack, host: source.host };
+        let call = Call { stack, host: source.watch.host };
         if let Err(stop) = call.charge(PIECE_WORK) {
             push_stop(stack, stop);
             stack.raise();
@@ -653,7 +718,7 @@ unsafe fn drain(stack: Stack<'_>, source: &mut Source<'_>) {
         stack.raw_set_index(3, count);
     }
     // SAFETY: the host of this call; the closure does not touch Lua but to look at the strings in the table.
-    let scratch = unsafe { &mut (*source.host).run.scratch };
+    let scratch = unsafe { &mut (*source.watch.host).run.scratch };
     scratch.clear();
     for index in 1..=count {
         stack.raw_get_index(3, index);
@@ -667,7 +732,7 @@ unsafe fn drain(stack: Stack<'_>, source: &mut Source<'_>) {
         // SAFETY: the string stays at 3 until `lua_load` returns, and `source` is not used after that.
         unsafe { std::slice::from_raw_parts(text.as_ptr(), text.len()) }
     });
-    if !pay_for_parsing(Call { stack, host: source.host }, source.text) {
+    if !pay_for_parsing(Call { stack, host: source.watch.host }, source.text) {
         stack.push_bytes(TOO_COMPLEX);
         stack.raise();
     }

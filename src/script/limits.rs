@@ -14,7 +14,7 @@ use std::time::Duration;
 /// How many instructions run between two looks at the budget.
 pub(super) const INTERVAL: i32 = 1000;
 /// Bytes of memory filled that count as one unit of work.
-const BYTES_PER_WORK: u64 = 16;
+pub(super) const BYTES_PER_WORK: u64 = 16;
 /// After so much work that is charged at once, as by a function that is not made of instructions, comes a look at the
 /// time and at whether somebody wants the script to stop.
 const SLICE: i64 = 100_000;
@@ -225,6 +225,11 @@ pub(super) struct Meter {
     told: bool,
     deadline: Option<Deadline>,
     stop: Option<Stop>,
+    /// Steps inside functions of this layer until the next look at the time: what is no instruction is never seen by
+    /// the hook.
+    pace: i32,
+    /// How many there are between two looks, with the memory that was in use when somebody asked.
+    interval: i32,
     /// How many instructions ran, while each of them is counted.
     counted: Option<u64>,
     limits: Limits,
@@ -242,6 +247,8 @@ impl Meter {
             told: true,
             deadline: None,
             stop: None,
+            pace: INTERVAL,
+            interval: INTERVAL,
             counted: None,
             limits,
             control,
@@ -359,6 +366,35 @@ impl Meter {
     pub(super) fn charge(&mut self, work: u64) -> Result<(), Stop> {
         self.slice = self.slice.saturating_sub_unsigned(work);
         if self.slice < 0 { self.refill() } else { Ok(()) }
+    }
+
+    /// Steps are made inside a function of this layer: each may walk or compare as much as an instruction may. They
+    /// cost nothing; false when a look is due.
+    #[inline(always)]
+    pub(super) fn keeps_pace(&mut self, steps: i32) -> bool {
+        self.pace = self.pace.saturating_sub(steps);
+        self.pace >= 0
+    }
+
+    /// From here on so many steps, as many as instructions, lie between two looks.
+    #[inline]
+    pub(super) fn set_pace(&mut self, interval: i32) {
+        (self.pace, self.interval) = (interval, interval);
+    }
+
+    /// The next step is followed by a look.
+    pub(super) fn hurry(&mut self) {
+        self.pace = 0;
+    }
+
+    /// Steps while the memory in use stays as it is: with a look when one is due.
+    #[inline]
+    pub(super) fn step(&mut self, steps: i32) -> Result<(), Stop> {
+        if self.keeps_pace(steps) {
+            return Ok(());
+        }
+        self.pace = self.interval;
+        self.look()
     }
 
     /// Charges for the words of a command, and for how far behind the end of a string it writes. One string may stand
@@ -480,6 +516,17 @@ mod tests {
         assert_eq!(killed.charge(10), Ok(()));
         assert_eq!(killed.charge(SLICE.unsigned_abs()), Err(Stop::Killed));
         assert_eq!(killed.charge(0), Err(Stop::Killed));
+    }
+
+    #[test]
+    fn steps_that_cost_nothing_look_at_the_time_too() {
+        let mut timeless = meter(u64::MAX, 0);
+        timeless.set_pace(10);
+        assert_eq!(timeless.step(10), Ok(()));
+        assert_eq!(timeless.step(1), Err(Stop::Time));
+        let mut hurried = meter(u64::MAX, 0);
+        hurried.hurry();
+        assert_eq!((hurried.step(0), hurried.step(1)), (Ok(()), Err(Stop::Time)));
     }
 
     #[test]

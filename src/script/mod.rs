@@ -8,6 +8,7 @@ mod base;
 mod brackets;
 mod bridge;
 mod bytecode;
+mod constants;
 mod convert;
 mod functions;
 mod host;

@@ -2,18 +2,23 @@
 //! jumps, so a short source can keep it busy for seconds, and nothing can stop it. `steps` counts an upper bound
 //! before a source is parsed. It knows just enough of the language: words, strings, comments, brackets, blocks.
 
+use super::constants::Constants;
+
 /// Local variables that a function may have, and upvalues.
 const LOCALS_MAX: u64 = 200;
 const UPVALUES_MAX: u64 = 60;
 /// Functions inside functions that the parser takes.
 const FUNCTIONS_MAX: u64 = 200;
+/// A source that is not this long has too few constants to compare them for long.
+const LONG_SOURCE: usize = 16 * 1024;
 
 /// A source that may take more steps is refused: these are about 50 milliseconds.
 pub(super) const STEPS_MAX: u64 = 40_000_000;
 
 /// The steps that the parser makes beyond one for each byte: at most so many.
 pub(super) fn steps(source: &[u8]) -> u64 {
-    let mut count = Count { rest: source, ..Count::default() };
+    let constants = (source.len() >= LONG_SOURCE).then(Constants::new);
+    let mut count = Count { rest: source, constants, ..Count::default() };
     while let Some(token) = count.token() {
         count.take(token);
         if count.steps > STEPS_MAX {
@@ -63,6 +68,8 @@ struct Block {
 #[derive(Default)]
 struct Count<'a> {
     rest: &'a [u8],
+    /// The strings and numbers of a long source.
+    constants: Option<Constants>,
     steps: u64,
     blocks: Vec<Block>,
     functions: u64,
@@ -128,7 +135,7 @@ impl<'a> Count<'a> {
             }
             b"in" | b"then" | b"while" | b"return" => self.statement(),
             b"nil" | b"true" | b"false" => {}
-            _ => self.name(),
+            _ => self.name(word),
         }
     }
 
@@ -179,7 +186,8 @@ impl<'a> Count<'a> {
         self.operators = 0;
     }
 
-    fn name(&mut self) {
+    fn name(&mut self, word: &[u8]) {
+        self.text(word);
         match self.names {
             Names::Locals | Names::Parameters => self.visible += 1,
             Names::Loop => self.of_loop += 1,
@@ -210,6 +218,23 @@ impl<'a> Count<'a> {
         }
     }
 
+    /// A name or a string stands there.
+    fn text(&mut self, text: &[u8]) {
+        if let Some(constants) = &mut self.constants {
+            self.steps += constants.text(text);
+        }
+    }
+
+    /// A string between quotes, or a number, stands there.
+    fn constant(&mut self, source: &[u8]) {
+        if let Some(constants) = &mut self.constants {
+            self.steps += match source {
+                [b'"' | b'\'', ..] => constants.quoted(source),
+                _ => constants.number(source),
+            };
+        }
+    }
+
     fn token(&mut self) -> Option<Token<'a>> {
         loop {
             let (&byte, after) = self.rest.split_first()?;
@@ -221,19 +246,31 @@ impl<'a> Count<'a> {
                         self.rest = &self.rest[end.unwrap_or(self.rest.len())..];
                     }
                 }
-                b'[' if self.skip_long_bracket() => return Some(Token::Other),
+                b'[' => {
+                    let whole = self.rest;
+                    if self.skip_long_bracket() {
+                        self.text(&whole[..whole.len() - self.rest.len()]);
+                        return Some(Token::Other);
+                    }
+                    self.rest = after;
+                    return Some(Token::Byte(byte));
+                }
                 b'"' | b'\'' => {
+                    let whole = self.rest;
                     self.rest = after;
                     self.skip_string(byte);
+                    self.constant(&whole[..whole.len() - self.rest.len()]);
                     return Some(Token::Other);
                 }
                 b'a'..=b'z' | b'A'..=b'Z' | b'_' => return Some(Token::Word(self.split(is_of_word))),
-                b'0'..=b'9' => {
+                b'0'..=b'9' | b'.' if byte != b'.' || after.first().is_some_and(u8::is_ascii_digit) => {
+                    let whole = self.rest;
                     self.split(|byte| byte.is_ascii_digit() || byte == b'.');
                     if let [b'e' | b'E', b'+' | b'-', rest @ ..] = self.rest {
                         self.rest = rest;
                     }
                     self.split(is_of_word);
+                    self.constant(&whole[..whole.len() - self.rest.len()]);
                     return Some(Token::Other);
                 }
                 b'=' | b'~' | b'<' | b'>' if after.first() == Some(&b'=') => {
@@ -297,6 +334,39 @@ fn is_of_word(byte: u8) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Strings that differ, all of one length and one hash.
+    fn same_hash(count: u32, quote: impl Fn(&[u8]) -> String) -> String {
+        const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+        let letter = |index: u32| char::from(LETTERS[index as usize % LETTERS.len()]);
+        let text = |i: u32| {
+            format!("{}{}a{}a{}a", "a".repeat(26), letter(i), letter(i / 62), letter(i / 3844)).into_bytes()
+        };
+        let pieces: Vec<String> = (0..count).map(|i| quote(&text(i))).collect();
+        format!("return {{{}}}", pieces.join(","))
+    }
+
+    #[test]
+    fn constants_that_share_a_place_take_many_steps() {
+        let quoted = |text: &[u8]| format!("'{}'", String::from_utf8_lossy(text));
+        let escaped = |text: &[u8]| format!("\"\\9{}\"", String::from_utf8_lossy(text).replacen('a', "7", 1));
+        assert!(steps(same_hash(20_000, quoted).as_bytes()) > STEPS_MAX);
+        assert!(steps(same_hash(20_000, escaped).as_bytes()) > STEPS_MAX);
+        let numbers = |number: &dyn Fn(u32) -> f64| {
+            let numbers: Vec<String> = (0..50_000).map(|i| format!("{:?}", number(i))).collect();
+            steps(format!("return {{{}}}", numbers.join(",")).as_bytes())
+        };
+        let same = |i: u32| {
+            let high = 0x3ff0_0000 + i;
+            f64::from_bits(u64::from(high) << 32 | u64::from(0x7fff_ffff - high))
+        };
+        assert!(numbers(&same) > STEPS_MAX);
+        assert!(numbers(&f64::from) < STEPS_MAX / 10, "{}", numbers(&f64::from));
+        assert!(numbers(&|i| f64::from(i) / 7.0) < STEPS_MAX / 10);
+        let words: Vec<String> = (0..100_000).map(|i| format!("w{i}")).collect();
+        let words = steps(words.join("=1 ").as_bytes());
+        assert!(words < STEPS_MAX / 4, "{words}");
+    }
 
     #[test]
     fn ordinary_sources_take_few_steps() {

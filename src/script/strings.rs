@@ -1,7 +1,7 @@
 //! `string.find`, `match`, `gmatch`, `gsub` and `rep`: Lua's own loop without bound inside C, where no instruction
 //! hook sees them. These charge what they do to the work budget. The matching itself is in `pattern`.
 
-use super::base::spend;
+use super::base::{spend, stopped};
 use super::bridge::{Call, native};
 use super::convert::before_nul;
 use super::pattern::{Capture, Found, Matcher, Taken, Trouble};
@@ -13,6 +13,10 @@ const STEPS_PER_WORK: u64 = 2;
 const STEPS_PER_SLICE: u64 = 100_000;
 /// Bytes searched or copied that count as one unit of work.
 pub(super) const BYTES_PER_WORK: u64 = 16;
+/// After so many bytes a search for a plain text is paid for.
+const LOOKED_BYTES: usize = 16 * 1024;
+/// The work charged for a replacement that `gsub` makes, beside its bytes.
+const REPLACEMENT_WORK: u64 = 2;
 
 pub(super) fn find(call: Call<'_>) -> Returned {
     search(call, true)
@@ -28,6 +32,7 @@ fn search(call: Call<'_>, find: bool) -> Returned {
     let stack = call.stack;
     let (text, pattern) = (stack.check_text(1), stack.check_text(2));
     let start = start_position(stack, text.len());
+    pay_for_reading(call, pattern)?;
     if find && (stack.truth(4) || !has_specials(pattern)) {
         return find_plain(call, text, pattern, start);
     }
@@ -43,9 +48,9 @@ fn search(call: Call<'_>, find: bool) -> Returned {
             if find {
                 stack.push_number((at + 1) as f64);
                 stack.push_number(end as f64);
-                return Ok(2 + push_captures(stack, text, matcher.captures(), None)?);
+                return Ok(2 + push_captures(call, text, matcher.captures(), None)?);
             }
-            return push_captures(stack, text, matcher.captures(), Some((at, end)));
+            return push_captures(call, text, matcher.captures(), Some((at, end)));
         }
         if anchored {
             break;
@@ -54,6 +59,13 @@ fn search(call: Call<'_>, find: bool) -> Returned {
     spend_steps(call, &mut matcher)?;
     stack.push_nil();
     Ok(1)
+}
+
+/// Charges for a pattern in which something is looked for: most are short and cost nothing.
+#[inline]
+fn pay_for_reading(call: Call<'_>, pattern: &[u8]) -> Result<(), Raised> {
+    const SHORT: usize = 1024;
+    if pattern.len() < SHORT { Ok(()) } else { spend(call, pattern.len() as u64 / BYTES_PER_WORK) }
 }
 
 /// The third argument, as an offset into a text of this length.
@@ -78,25 +90,30 @@ fn find_plain(call: Call<'_>, text: &[u8], wanted: &[u8], start: usize) -> Retur
         stack.push_number(start as f64);
         return Ok(2);
     };
-    let mut at = start;
+    let (mut at, mut looked) = (start, 0);
     while text.len() - at >= wanted.len() {
         let ahead = &text[at..=text.len() - wanted.len()];
         let skipped = ahead.iter().position(|byte| *byte == first);
-        let looked = skipped.unwrap_or(ahead.len()) as u64 / BYTES_PER_WORK;
         let Some(skipped) = skipped else {
-            spend(call, looked)?;
+            looked += ahead.len();
             break;
         };
         at += skipped;
         let same = text[at..].iter().zip(wanted).take_while(|(here, wanted)| here == wanted).count();
-        spend(call, looked + same as u64 / BYTES_PER_WORK)?;
+        // A place where the search begins again takes as long as many bytes that are skipped.
+        looked += skipped + same + BYTES_PER_WORK as usize;
+        if looked > LOOKED_BYTES {
+            spend(call, std::mem::take(&mut looked) as u64 / BYTES_PER_WORK)?;
+        }
         if same == wanted.len() {
+            spend(call, looked as u64 / BYTES_PER_WORK)?;
             stack.push_number((at + 1) as f64);
             stack.push_number((at + same) as f64);
             return Ok(2);
         }
         at += 1;
     }
+    spend(call, looked as u64 / BYTES_PER_WORK)?;
     stack.push_nil();
     Ok(1)
 }
@@ -134,11 +151,12 @@ fn spend_steps<F: Fn(u64) -> bool>(call: Call<'_>, matcher: &mut Matcher<'_, F>)
 
 /// Pushes all captures, or, when there is none, the whole match if one is given.
 fn push_captures(
-    stack: Stack<'_>,
+    call: Call<'_>,
     text: &[u8],
     captures: &[Capture],
     whole: Option<(usize, usize)>,
 ) -> Returned {
+    let stack = call.stack;
     if captures.is_empty() {
         let Some((start, end)) = whole else { return Ok(0) };
         stack.push_bytes(&text[start..end]);
@@ -147,6 +165,7 @@ fn push_captures(
     if !stack.reserve(captures.len() as i32) {
         return Err(stack.fail(b"stack overflow (too many captures)"));
     }
+    call.step(captures.len() as i32).map_err(|stop| stopped(call, stop))?;
     for capture in captures {
         push_capture(stack, text, *capture)?;
     }
@@ -178,13 +197,14 @@ fn gmatch_next(call: Call<'_>) -> Returned {
     let text = stack.bytes(Stack::upvalue(1)).unwrap_or_default();
     let pattern = before_nul(stack.bytes(Stack::upvalue(2)).unwrap_or_default());
     let start = stack.number(Stack::upvalue(3)).unwrap_or_default() as usize;
+    pay_for_reading(call, pattern)?;
     let mut matcher = new_matcher(call, text, pattern);
     for at in start..=text.len() {
         let found = matcher.match_at(at);
         if let Some(end) = settle(call, found, &mut matcher)? {
             stack.push_number(if end == at { end + 1 } else { end } as f64);
             stack.replace(Stack::upvalue(3));
-            return push_captures(stack, text, matcher.captures(), Some((at, end)));
+            return push_captures(call, text, matcher.captures(), Some((at, end)));
         }
     }
     spend_steps(call, &mut matcher)?;
@@ -196,6 +216,7 @@ fn gmatch_next(call: Call<'_>) -> Returned {
 pub(super) fn gsub(call: Call<'_>) -> Returned {
     let stack = call.stack;
     let (text, pattern) = (stack.check_text(1), before_nul(stack.check_text(2)));
+    pay_for_reading(call, pattern)?;
     let limit = if stack.is_none_or_nil(4) { text.len() as i64 + 1 } else { stack.check_int(4).into() };
     if !matches!(stack.kind(3), Kind::Number | Kind::String | Kind::Function | Kind::Table) {
         stack.bad_argument(3, c"string/function/table expected");
@@ -255,10 +276,11 @@ fn push_replacement(
 ) -> Result<(), Raised> {
     let stack = call.stack;
     let whole = &text[place.0..place.1];
+    spend(call, REPLACEMENT_WORK)?;
     match stack.kind(3) {
         Kind::Function => {
             stack.copy(3);
-            let arguments = push_captures(stack, text, captures, Some(place))?;
+            let arguments = push_captures(call, text, captures, Some(place))?;
             stack.call(arguments, 1);
         }
         Kind::Table => {
@@ -294,6 +316,7 @@ fn push_template(
 ) -> Result<(), Raised> {
     let stack = call.stack;
     let template = stack.bytes(3).unwrap_or_default();
+    pay_for_reading(call, template)?;
     if !template.contains(&b'%') {
         stack.copy(3);
         return Ok(());
@@ -385,6 +408,7 @@ fn push_result(call: Call<'_>, text: &[u8], count: i64) -> Result<(), Raised> {
     spend(call, count.unsigned_abs().into())?;
     let mut total = text.len();
     for index in 0..count {
+        call.step(1).map_err(|stop| stopped(call, stop))?;
         total = total.saturating_add(replacement(stack, index).2.len());
     }
     check_size(call, total)?;

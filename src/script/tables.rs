@@ -2,7 +2,7 @@
 //! charge each step to the work budget, know sealed tables, and make the same comparisons and calls in the same order
 //! as Lua's own. Not here: the functions that look at tables without a library (`base`).
 
-use super::base::spend;
+use super::base::{spend, stopped};
 use super::bridge::{Call, native};
 use super::sandbox::{refuse_sealed, unseal};
 use super::stack::{Kind, Raised, Returned, Stack};
@@ -14,6 +14,8 @@ use std::cmp::Ordering;
 const ELEMENTS_PER_WORK: u64 = 2;
 /// So many elements are paid for at once.
 const CHUNK: i32 = 1024;
+/// Moving an element takes as many steps as it would take instructions.
+const MOVE_STEPS: i32 = 4;
 
 /// A name, and the function that Lua calls by it.
 type Entry = (&'static [u8], fn() -> lua_CFunction);
@@ -28,9 +30,10 @@ pub(super) const FUNCTIONS: [Entry; 7] = [
     (b"sort", || native(sort)),
 ];
 
-/// Pays for the next elements when a chunk of them is done.
+/// Pays for the next elements when a chunk of them is done. To move one may be to rehash the whole table.
 #[inline(always)]
 fn pay(call: Call<'_>, done: i32) -> Result<(), Raised> {
+    call.step(MOVE_STEPS).map_err(|stop| stopped(call, stop))?;
     if done & (CHUNK - 1) == 0 {
         spend(call, u64::from(CHUNK.unsigned_abs()) / ELEMENTS_PER_WORK)
     } else {
@@ -142,6 +145,7 @@ fn foreach(call: Call<'_>) -> Returned {
     let stack = call.stack;
     stack.check_table(1);
     stack.check_function(2);
+    let reads = Reads::of(stack);
     if unseal(stack, 1) {
         stack.replace(1);
     }
@@ -151,6 +155,7 @@ fn foreach(call: Call<'_>) -> Returned {
         stack.copy(2);
         stack.copy(-3);
         stack.copy(-3);
+        reads.pay(call)?;
         stack.call(2, 1);
         if !stack.is_nil(-1) {
             return Ok(1);
@@ -165,11 +170,13 @@ fn foreachi(call: Call<'_>) -> Returned {
     stack.check_table(1);
     let count = stack.length(1) as i32;
     stack.check_function(2);
+    let reads = Reads::of(stack);
     for index in 1..=count {
         spend(call, 1)?;
         stack.copy(2);
         stack.push_number(index.into());
         stack.raw_get_index(1, index);
+        reads.pay(call)?;
         stack.call(2, 1);
         if !stack.is_nil(-1) {
             return Ok(1);
@@ -177,6 +184,27 @@ fn foreachi(call: Call<'_>) -> Returned {
         stack.pop(1);
     }
     Ok(0)
+}
+
+/// Whether the function at 2, which is called with two arguments, is not made of instructions: then it may read all
+/// bytes of both, as those do that take a text for a number.
+#[derive(Clone, Copy)]
+struct Reads(bool);
+
+impl Reads {
+    fn of(stack: Stack<'_>) -> Self {
+        Reads(stack.native(2).is_some())
+    }
+
+    /// Pays for the two arguments on top.
+    #[inline]
+    fn pay(self, call: Call<'_>) -> Result<(), Raised> {
+        if !self.0 {
+            return Ok(());
+        }
+        let bytes = [-1, -2].map(|index| call.stack.bytes(index).map_or(0, <[u8]>::len));
+        spend(call, (bytes[0] + bytes[1]) as u64 / BYTES_PER_WORK)
+    }
 }
 
 fn sort(call: Call<'_>) -> Returned {
@@ -190,7 +218,7 @@ fn sort(call: Call<'_>) -> Returned {
         stack.check_function(2);
     }
     stack.set_top(2);
-    Sort { call, compares: stack.kind(2) == Kind::Function }.range(1, count)?;
+    Sort { call, compares: stack.kind(2) == Kind::Function, reads: Reads::of(stack) }.range(1, count)?;
     Ok(0)
 }
 
@@ -200,6 +228,7 @@ fn sort(call: Call<'_>) -> Returned {
 struct Sort<'a> {
     call: Call<'a>,
     compares: bool,
+    reads: Reads,
 }
 
 impl Sort<'_> {
@@ -297,6 +326,7 @@ impl Sort<'_> {
             stack.copy(2);
             stack.copy(left - 1);
             stack.copy(right - 2);
+            self.reads.pay(self.call)?;
             stack.call(2, 1);
             let less = stack.truth(-1);
             stack.pop(1);

@@ -1,5 +1,6 @@
 //! The `bit` library: 32-bit operations on numbers, which wrap to 32 bits first and come back signed.
 
+use super::super::base::read_numbers;
 use super::super::bridge::{Call, native};
 use super::super::stack::{Returned, Stack};
 use super::{Entry, spend};
@@ -44,6 +45,7 @@ fn bnot(call: Call<'_>) -> Returned {
 /// The first argument with all others, the last one first: the order in which they are checked.
 fn fold(call: Call<'_>, operation: impl Fn(u32, u32) -> u32) -> Returned {
     let stack = call.stack;
+    read_numbers(call)?;
     let first = bits(stack, 1);
     let count = stack.top();
     spend(call, count.unsigned_abs().into())?;
