@@ -117,7 +117,7 @@ impl<'a> Edit<'a> {
         self.new = false;
         self.lay();
         let entry = self.store.drop_slot(self.db, self.slot)?;
-        self.store.touch(self.db, entry.key(), event, entry.value.wakes_by_going());
+        self.store.touch(self.db, entry.key(), event, None);
         Some(entry)
     }
 }

@@ -87,7 +87,7 @@ impl Store {
         let Some(entry) = self.drop_slot(db, slot) else { return };
         self.stats.evicted += 1;
         if !self.observers.is_empty() {
-            self.observers.mark_evicted(db, &entry.key, entry.value.wakes_by_going());
+            self.observers.mark_evicted(db, &entry.key);
         }
         self.notify(db, &entry.key, Event::evicted("evicted"));
         let name: &[u8] = if self.memory.lazy_eviction { b"UNLINK" } else { b"DEL" };

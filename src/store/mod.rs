@@ -360,24 +360,31 @@ impl Store {
     /// Takes a live key with its value and expiry from one place to another, as one that was not there before.
     pub fn relocate(&mut self, from: (Db, &[u8], Event), to: (Db, &[u8], Event)) {
         let slot = self.live(from.0, from.1);
+        if let Some(type_name) = self.keyspace(from.0).type_name(from.1) {
+            self.observers.waiters.mark(to.0, to.1, type_name);
+        }
         let Some(entry) = slot.and_then(|slot| self.drop_slot(from.0, slot)) else { return };
         self.clear_place(to.0, to.1);
         self.notify(to.0, to.1, Event::NEW);
-        let type_name = entry.value.type_name();
-        self.observers.waiters.mark(to.0, to.1, type_name);
-        self.touch(from.0, from.1, from.2, entry.value.wakes_by_going());
+        self.touch(from.0, from.1, from.2, None);
         let (expire_at_ms, uses) = (entry.expire_at_ms(), entry.uses());
         let keyspace = self.keyspace_mut(to.0);
         let slot = keyspace.insert(to.1, entry.into_value(), uses);
         keyspace.set_expiry(slot, expire_at_ms);
-        self.touch(to.0, to.1, to.2, Some(type_name));
+        self.touch(to.0, to.1, to.2, None);
     }
-    /// Takes the entry out of a slot.
+    /// Takes the entry out of a slot. Who waits for a stream there is told, whatever may take its place.
     fn drop_slot(&mut self, db: Db, slot: u32) -> Option<Entry> {
         if self.removed_from.last() != Some(&db) {
             self.removed_from.push(db);
         }
-        self.keyspace_mut(db).remove(slot)
+        let entry = self.keyspace_mut(db).remove(slot)?;
+        if !self.observers.is_empty()
+            && let Some(type_name) = entry.value.wakes_by_going()
+        {
+            self.observers.waiters.mark(db, entry.key(), type_name);
+        }
+        Some(entry)
     }
     /// Removes a live key; false when there is none.
     pub fn remove(&mut self, db: Db, key: &[u8], event: Event) -> bool {
@@ -387,8 +394,8 @@ impl Store {
     /// result in, without looking it up, when there is none.
     pub fn discard(&mut self, db: Db, key: &[u8], event: Event) -> bool {
         let Some(slot) = self.keyspace(db).find(key) else { return false };
-        let wakes = self.drop_slot(db, slot).and_then(|entry| entry.value.wakes_by_going());
-        self.touch(db, key, event, wakes);
+        self.drop_slot(db, slot);
+        self.touch(db, key, event, None);
         true
     }
     /// Removes a key without a word about it, also one whose time is over: another value takes its place.
@@ -401,7 +408,7 @@ impl Store {
     pub fn take(&mut self, db: Db, key: &[u8], event: Event) -> Option<Entry> {
         let slot = self.live(db, key)?;
         let entry = self.drop_slot(db, slot)?;
-        self.touch(db, key, event, entry.value.wakes_by_going());
+        self.touch(db, key, event, None);
         Some(entry)
     }
     /// Empties a database; answers how many keys went.
@@ -536,7 +543,7 @@ impl Store {
         let name: &[u8] = if self.memory.lazy_expire { b"UNLINK" } else { b"DEL" };
         self.propagate(db, &[name, &entry.key]);
         if !self.observers.is_empty() {
-            self.observers.mark_expired(db, &entry.key, entry.value.wakes_by_going());
+            self.observers.mark_expired(db, &entry.key);
             self.observers.tell(db, &entry.key, Event::expired("expired"));
         }
     }

@@ -57,19 +57,13 @@ impl Observers {
             recorded.push((db, Bytes::from(key)));
         }
     }
-    /// The key went because its time was over; `wakes` as in [`mark`](Self::mark).
-    pub(super) fn mark_expired(&mut self, db: Db, key: &[u8], wakes: Option<&'static str>) {
+    /// The key went because its time was over.
+    pub(super) fn mark_expired(&mut self, db: Db, key: &[u8]) {
         self.watches.mark_expired(db, key);
-        if let Some(type_name) = wakes {
-            self.waiters.mark(db, key, type_name);
-        }
     }
     /// The key went because memory was short: no script has written it.
-    pub(super) fn mark_evicted(&mut self, db: Db, key: &[u8], wakes: Option<&'static str>) {
+    pub(super) fn mark_evicted(&mut self, db: Db, key: &[u8]) {
         self.watches.mark(db, key);
-        if let Some(type_name) = wakes {
-            self.waiters.mark(db, key, type_name);
-        }
     }
     /// All keys of a database change at once: these are those it held. `changes(key, was_expired)` tells for a watched
     /// key whether it is another one now, `wakes(key)` of which types of value to tell those who wait
