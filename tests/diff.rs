@@ -8,7 +8,7 @@
 mod coverage;
 mod grammar;
 mod judge;
-mod listening;
+pub(crate) mod listening;
 mod lua;
 mod program;
 pub(crate) mod rng;

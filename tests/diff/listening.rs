@@ -18,6 +18,10 @@ impl<T: Target> Target for Listening<T> {
         self.0.receive(connection)
     }
 
+    fn poll(&mut self, connection: &str) -> Wire {
+        self.0.poll(connection)
+    }
+
     fn advance(&mut self, ms: i64) {
         self.0.advance(ms);
     }

@@ -134,13 +134,6 @@ impl Server {
         self.incremental_file().and_then(|path| fs::read(path).ok()).unwrap_or_default()
     }
 
-    /// Waits until the server has answered all that it was sent: of the replies of one round of its loop, that to this
-    /// connection may be the first.
-    pub(crate) fn settle(&mut self) {
-        self.control(&["PING"]);
-        self.control(&["PING"]);
-    }
-
     /// Removes what has expired now rather than when the server's timer gets to it (SCAN deletes what it meets).
     fn sweep(&mut self) {
         let Wire::Bulk(keyspace) = self.control(&["INFO", "keyspace"]) else { return };
