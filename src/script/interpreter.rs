@@ -367,7 +367,9 @@ impl Interpreter {
         let stack = self.stack();
         // SAFETY: nothing else borrows the host between runs.
         let meter = unsafe {
-            (*self.host).meter.set_pace((*self.host).interval());
+            if (*self.host).arena.used() > LARGE_HEAP {
+                (*self.host).meter.set_pace((*self.host).interval());
+            }
             &mut (*self.host).meter
         };
         let written = convert::Writer { fields: &self.fields, resp, out, meter }.write(stack);
