@@ -196,6 +196,11 @@ impl Judge<'_> {
         let mut words = command.argv.iter().skip_while(|word| !sorts(word));
         let Some(key) = words.nth(1) else { return false };
         let by = words.any(|word| word.eq_ignore_ascii_case(b"BY"));
+        // What stood there is gone where the result goes to the same key.
+        let store = |pair: &[Vec<u8>]| pair[0].eq_ignore_ascii_case(b"STORE") && pair[1] == *key;
+        if by && command.argv.windows(2).any(store) {
+            return true;
+        }
         let kind = [b"TYPE".to_vec(), key.clone()];
         by && ["0", "1", "2"].iter().any(|db| {
             self.server.call("(state)", &argv(&["SELECT", db]));
