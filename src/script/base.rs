@@ -215,6 +215,8 @@ fn handle_error(call: Call<'_>) -> Result<(), Raised> {
     Ok(())
 }
 
+/// The name by which errors tell of the handler.
+const HANDLER_NAME: &[u8] = b"@err_handler_def";
 /// The server's handler for errors of a script: a table with the text, the source and the line. It is a function of
 /// Lua's there too, so that what goes wrong in it has its name and its lines.
 const ERROR_HANDLER: &[u8] = b"local place, type, tostring = ...
@@ -234,7 +236,7 @@ end";
 
 /// Puts the handler among the globals and where this layer finds it.
 fn install_error_handler(stack: Stack<'_>) {
-    stack.push_bytes(b"@err_handler_def");
+    stack.push_bytes(HANDLER_NAME);
     let loaded = interpreter::load(stack, ERROR_HANDLER, -1);
     debug_assert!(loaded, "the handler is a Lua program");
     stack.remove(-2);
@@ -252,8 +254,14 @@ fn install_error_handler(stack: Stack<'_>) {
 /// Lua's; nothing when there is no such place.
 fn place_of_error(call: Call<'_>) -> Returned {
     let stack = call.stack;
-    let place = match stack.place(2) {
-        Some(place) if place.native => stack.place(3),
+    let mut level = 2;
+    // A run that has to end may be told so in the handler of an error before.
+    let is_stop = call.stop().is_some();
+    while is_stop && stack.place(level).is_some_and(|place| place.native || place.source() == HANDLER_NAME) {
+        level += 1;
+    }
+    let place = match stack.place(level) {
+        Some(place) if place.native => stack.place(level + 1),
         place => place,
     };
     let Some(place) = place else { return Ok(0) };
