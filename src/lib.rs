@@ -25,6 +25,7 @@
 //! - listen to what is published: [`Client::try_next_message`], [`Client::next_message`], [`Client::message`], [`Message`]
 //! - move time: [`Engine::advance`], [`Engine::set_time`]
 //! - keep, compare and go back: [`Engine::snapshot`], [`Engine::restore`], [`Engine::fork`], [`Snapshot::diff`]
+//! - begin with the dump of a real server, or make one: [`Engine::load_rdb`], [`Engine::save_rdb`]
 //! - see what happened: [`Engine::subscribe_journal`], [`Client::trace`], [`Engine::take_log`]; let replies be lost: [`Engine::lose`]
 //! - a stock, a lease, a fencing number, here and on a server, with the same code: [`patterns`]
 //! - ask an error what it is: [`Error::code`] for an error reply, the predicates of [`Error`] for the rest

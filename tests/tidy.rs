@@ -15,7 +15,6 @@ const LAYERS: &[&[&str]] = &[
     &["engine"],
     &["patterns"],
     &["front"],
-    &["sim"],
     &["bin"],
 ];
 
