@@ -61,28 +61,42 @@ impl Shared {
     /// Enters the engine.
     #[inline(always)]
     pub(crate) fn lock(&self) -> Result<Guard<'_>, Error> {
-        let mut guard = self.lock_anyway()?;
+        let core = self.take()?;
+        // The guard is made last, in its place: to move it would cost as much as the lock.
         if self.poisoned.load(Ordering::Relaxed) {
             return Err(Error::poisoned());
         }
         if self.has_closing.load(Ordering::Acquire) {
-            guard.close_dropped();
+            return Ok(self.close_dropped(core));
         }
-        Ok(guard)
+        Ok(self.guard(core))
     }
     /// Enters the engine, even when it is poisoned: to put all of its state right.
     #[inline(always)]
     pub(crate) fn lock_anyway(&self) -> Result<Guard<'_>, Error> {
-        let me = thread_number();
-        if self.owner.load(Ordering::Relaxed) == me {
+        Ok(self.guard(self.take()?))
+    }
+    #[inline(always)]
+    fn take(&self) -> Result<MutexGuard<'_, Core>, Error> {
+        if self.owner.load(Ordering::Relaxed) == thread_number() {
             return Err(Error::reentered());
         }
-        let core = match self.core.try_lock() {
-            Some(core) => core,
-            None => self.wait_for(&self.core)?,
-        };
-        self.owner.store(me, Ordering::Relaxed);
-        Ok(Guard { shared: self, core, was_panicking: std::thread::panicking(), _wakes: Wakes(self) })
+        match self.core.try_lock() {
+            Some(core) => Ok(core),
+            None => self.wait_for(&self.core),
+        }
+    }
+    #[inline(always)]
+    fn guard<'a>(&'a self, core: MutexGuard<'a, Core>) -> Guard<'a> {
+        self.owner.store(thread_number(), Ordering::Relaxed);
+        Guard { shared: self, core, was_panicking: std::thread::panicking(), _wakes: Wakes(self) }
+    }
+    #[cold]
+    #[inline(never)]
+    fn close_dropped<'a>(&'a self, core: MutexGuard<'a, Core>) -> Guard<'a> {
+        let mut guard = self.guard(core);
+        guard.close_dropped();
+        guard
     }
     /// The state is right again; whether it was poisoned.
     pub(crate) fn heal(&self) -> bool {
