@@ -147,7 +147,10 @@ pub(super) fn register_function(call: Call<'_>) -> Returned {
     let bytes = name.len() + description.map_or(0, <[u8]>::len);
     call.pass(bytes).map_err(|stop| stopped(call, stop))?;
     if call.run(|run| registered_bytes(run.registering.as_deref()) + bytes) > DESCRIPTIONS_MAX {
-        return Err(raise(stack, b"not enough memory"));
+        return Err(raise(
+            stack,
+            b"names and descriptions of a library's functions are longer than 16 MiB together",
+        ));
     }
     let number = stack.keep();
     call.run(|run| {

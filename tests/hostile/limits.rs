@@ -116,6 +116,23 @@ fn the_keyspace_grows_by_the_traffic_only() {
     }
 }
 
+/// Descriptions are kept outside of Lua's memory.
+#[test]
+fn descriptions_of_a_library_are_bounded() {
+    let text = "names and descriptions of a library's functions are longer than 16 MiB together";
+    let code = |count: usize| {
+        format!(
+            "#!lua name=lib\nlocal s = ('x'):rep(2^22) for i = 1, {count} do redis.register_function{{ \
+            function_name = 'f' .. i, description = s, callback = function() return i end}} end"
+        )
+    };
+    let mut client = client(Limits::default());
+    let error = client.call(["FUNCTION", "LOAD", &code(5)]).expect_err("too long");
+    assert!(error.to_string().contains(text), "{error}");
+    assert!(client.call(["FUNCTION", "LOAD", &code(3)]).is_ok());
+    assert_eq!(client.query::<i64, _>(["FCALL", "f3", "0"]), Ok(3));
+}
+
 /// Nesting of calls, of the parser, of patterns and of what is returned.
 #[test]
 fn each_kind_of_nesting_has_an_end() {

@@ -176,16 +176,21 @@ fn add(zset: &mut ZSet, member: &[u8], score: f64, limits: &Limits) -> Result<()
     if zset.insert(member, score, limits) == Change::Added { Ok(()) } else { Err(Fault::Duplicate) }
 }
 
+/// What a value of these pairs is to be built with: small when it has few enough, however long they are.
+fn packed_limits(blob: &[u8], offset: usize, is_listpack: bool, limits: &Limits) -> Result<Limits, Broken> {
+    let mut count = 0;
+    packed_pairs(blob, offset, is_listpack, &mut |_, _| {
+        count += 1;
+        Ok(())
+    })?;
+    Ok(if count <= limits.max_entries { SMALL } else { LARGE })
+}
+
 fn packed_zset(reader: &mut Reader<'_>, kind: u8, limits: &Limits) -> Result<ZSet, Broken> {
     let (offset, mut zset) = (reader.offset(), ZSet::new());
     let blob = reader.string()?;
     let is_listpack = kind == kinds::ZSET_LISTPACK;
-    let mut count = 0;
-    packed_pairs(&blob, offset, is_listpack, &mut |_, _| {
-        count += 1;
-        Ok(())
-    })?;
-    let limits = if count <= limits.max_entries { SMALL } else { LARGE };
+    let limits = packed_limits(&blob, offset, is_listpack, limits)?;
     let mut buffer = itoa::Buffer::new();
     packed_pairs(&blob, offset, is_listpack, &mut |member, score| {
         let score = match score {
@@ -229,12 +234,7 @@ fn packed_hash(reader: &mut Reader<'_>, kind: u8, limits: &Limits) -> Result<Has
     let (offset, mut hash) = (reader.offset(), Hash::new());
     let blob = reader.string()?;
     let is_listpack = kind == kinds::HASH_LISTPACK;
-    let mut count = 0;
-    packed_pairs(&blob, offset, is_listpack, &mut |_, _| {
-        count += 1;
-        Ok(())
-    })?;
-    let limits = if count <= limits.max_entries { SMALL } else { LARGE };
+    let limits = packed_limits(&blob, offset, is_listpack, limits)?;
     let mut buffers = (itoa::Buffer::new(), itoa::Buffer::new());
     packed_pairs(&blob, offset, is_listpack, &mut |field, value| {
         let is_new = hash.insert(field.text(&mut buffers.0), value.text(&mut buffers.1), &limits);
