@@ -20,8 +20,6 @@ use std::time::Duration;
 const VERSION: &str = "redis_version:7.0.15";
 /// How long a reply may take before the connection counts as blocked.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long `receive` waits for a client that may be blocked for good.
-const BLOCKED: Duration = Duration::from_millis(400);
 
 /// A running reference server; killed on drop.
 pub(crate) struct Server {
@@ -157,7 +155,7 @@ impl Server {
 impl Target for Server {
     fn send(&mut self, connection: &str, argv: &[Vec<u8>]) {
         let may_wait = may_wait(argv);
-        if may_wait && !self.connections.contains_key(connection) {
+        if may_wait && !self.connection(connection).greeted {
             // The server reads a new connection one turn after it has accepted it.
             self.connection(connection).send(&super::target::argv(&["PING"]));
             self.receive(connection);
@@ -169,7 +167,14 @@ impl Target for Server {
         }
     }
 
+    /// A command that may wait has its reply in the socket once two turns of the server are over, or waits: the
+    /// first turn may answer the control connection before it answers this one.
     fn receive(&mut self, connection: &str) -> Wire {
+        if self.connection(connection).may_wait {
+            self.control(&["PING"]);
+            self.control(&["PING"]);
+            return self.poll(connection);
+        }
         self.connection(connection).receive()
     }
 
@@ -219,19 +224,22 @@ impl Drop for Server {
 /// One client connection.
 struct Connection {
     reader: BufReader<UnixStream>,
-    patient: bool,
+    /// Whether the command sent last may be one that waits.
+    may_wait: bool,
+    /// Whether the server has answered it before.
+    greeted: bool,
 }
 
 impl Connection {
     fn open(socket: &Path) -> Connection {
         let stream = UnixStream::connect(socket).expect("the reference server accepts connections");
-        Connection { reader: BufReader::new(stream), patient: true }
+        Connection { reader: BufReader::new(stream), may_wait: false, greeted: false }
     }
 
     fn send(&mut self, argv: &[Vec<u8>]) {
         let mut request = Vec::new();
         Wire::write_command(argv, &mut request);
-        self.patient = !may_wait(argv);
+        self.may_wait = may_wait(argv);
         self.reader.get_mut().write_all(&request).expect("the reference server reads commands");
     }
 
@@ -247,10 +255,12 @@ impl Connection {
     }
 
     fn receive(&mut self) -> Wire {
-        let patience = if self.patient { PATIENCE } else { BLOCKED };
-        self.reader.get_ref().set_read_timeout(Some(patience)).expect("a timeout can be set");
+        self.reader.get_ref().set_read_timeout(Some(PATIENCE)).expect("a timeout can be set");
         match Wire::read(&mut self.reader) {
-            Ok(reply) => reply,
+            Ok(reply) => {
+                self.greeted = true;
+                reply
+            }
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
                 Wire::Timeout
             }
