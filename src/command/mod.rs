@@ -3,6 +3,7 @@
 
 pub mod args;
 pub mod blocking;
+pub(crate) mod client_info;
 pub mod config;
 pub mod help;
 pub mod keys;

@@ -2,7 +2,7 @@
 
 use crate::command::args::{Args, int, is};
 use crate::command::blocking::Unblock;
-use crate::command::pubsub::{Subscriber, Topic};
+use crate::command::client_info::{LOCAL_ADDRESS, Type, address};
 use crate::command::session::{Replies, Session};
 use crate::command::spec::*;
 use crate::command::{Argv, Ctx, Flow, help};
@@ -10,7 +10,6 @@ use crate::error::Failure;
 use crate::reply::Reply;
 use crate::store::SessionId;
 use crate::util::num::parse_i64;
-use std::fmt::Write;
 
 pub(crate) static SPECS: &[Spec] = &[
     Spec {
@@ -248,9 +247,10 @@ fn client_setname(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<F
 }
 
 fn client_info(cx: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
-    let mut text = String::new();
-    describe(cx, cx.id, &mut text);
-    out.verbatim(*b"txt", text.as_bytes());
+    let mut text = Vec::new();
+    text.extend(cx.state.client_info(cx.id));
+    text.push(b'\n');
+    out.verbatim(*b"txt", &text);
     Ok(Flow::Done)
 }
 
@@ -277,11 +277,12 @@ fn client_list(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow
         }
         _ => return Err(Failure::Syntax),
     };
-    let mut text = String::new();
+    let mut text = Vec::new();
     for id in ids {
-        describe(cx, id, &mut text);
+        text.extend(cx.state.client_info(id));
+        text.push(b'\n');
     }
-    out.verbatim(*b"txt", text.as_bytes());
+    out.verbatim(*b"txt", &text);
     Ok(Flow::Done)
 }
 
@@ -291,94 +292,6 @@ fn by_client_id(cx: &Ctx<'_>) -> Vec<SessionId> {
         cx.state.sessions.iter().map(|(id, session)| (session.client_id, id)).collect();
     all.sort_unstable();
     all.into_iter().map(|(_, id)| id).collect()
-}
-
-/// The kinds of clients, as far as there are clients of that kind.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Type {
-    Normal,
-    /// Those who have subscribed to something.
-    Subscriber,
-    /// Replicas and masters, of which there are none.
-    Other,
-}
-
-impl Type {
-    fn named(name: &[u8]) -> Result<Type, Failure> {
-        if is(name, "normal") {
-            return Ok(Type::Normal);
-        }
-        if is(name, "pubsub") {
-            return Ok(Type::Subscriber);
-        }
-        if ["slave", "replica", "master"].iter().any(|other| is(name, other)) {
-            return Ok(Type::Other);
-        }
-        Err(Failure::unknown_client_type(name))
-    }
-    fn of(session: &Session) -> Type {
-        let listens = session.subscriber.as_ref().is_some_and(|subscriber| subscriber.listens());
-        if listens { Type::Subscriber } else { Type::Normal }
-    }
-}
-
-/// One line of CLIENT LIST. What only a socket has reads as it does for a client that has been idle for a while.
-fn describe(cx: &Ctx<'_>, id: SessionId, text: &mut String) {
-    let session = cx.state.sessions.get(id);
-    let seconds_since = |at_ms: i64| cx.now_ms().div_euclid(1000) - at_ms.div_euclid(1000);
-    let queued = session.queue.as_ref().map(|queue| queue.commands.len()).or(session.running);
-    let queued = queued.map_or(-1, |count| count as i64);
-    let queue_bytes = queued_bytes(session);
-    let subscriber = session.subscriber.as_deref();
-    let count = |topic| subscriber.map_or(0, |subscriber| subscriber.count(topic));
-    let (unread, unread_bytes) = subscriber.map_or((0, 0), Subscriber::unread);
-    let command = if session.last_command.is_empty() { "NULL" } else { session.last_command };
-    let _ = writeln!(
-        text,
-        "id={} addr={} laddr={LOCAL_ADDRESS} fd=-1 name={} age={} idle={} flags={} db={} sub={} psub={} ssub={} \
-         multi={queued} qbuf=0 qbuf-free=0 argv-mem=0 multi-mem={queue_bytes} rbs=1024 rbp=0 obl=0 oll={unread} omem={unread_bytes} \
-         tot-mem={} events=r cmd={command} user=default redir=-1 resp={}",
-        session.client_id,
-        address(session),
-        String::from_utf8_lossy(&session.name),
-        seconds_since(session.created_at_ms),
-        seconds_since(session.used_at_ms),
-        flags(cx, id, session),
-        session.db,
-        count(Topic::Channel),
-        count(Topic::Pattern),
-        count(Topic::Shard),
-        size_of::<Session>() + queue_bytes + unread_bytes,
-        session.resp.number(),
-    );
-}
-
-/// Where all clients of an engine in the same process come in.
-const LOCAL_ADDRESS: &str = "local:0";
-
-/// What stands for the address of a client that has no socket.
-fn address(session: &Session) -> String {
-    format!("local:{}", session.client_id)
-}
-
-/// Bytes of the queued words, with a pointer for each as the server counts.
-fn queued_bytes(session: &Session) -> usize {
-    let words = session.queue.iter().flat_map(|queue| queue.commands.iter().flatten());
-    words.map(|word| word.len() + size_of::<u64>()).sum()
-}
-
-fn flags(cx: &Ctx<'_>, id: SessionId, session: &Session) -> String {
-    let mut flags = String::new();
-    for (set, flag) in [
-        (Type::of(session) == Type::Subscriber, 'P'),
-        (session.queue.is_some() || session.running.is_some(), 'x'),
-        (session.blocked.is_some(), 'b'),
-        (cx.state.store.watch_is_broken(id), 'd'),
-        (session.no_evict, 'e'),
-    ] {
-        flags.extend(set.then_some(flag));
-    }
-    if flags.is_empty() { "N".to_owned() } else { flags }
 }
 
 fn client_no_evict(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {

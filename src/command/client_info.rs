@@ -1,0 +1,104 @@
+//! A client in one line, as CLIENT LIST shows it and the log of refused commands keeps it. What only a socket has reads
+//! as it does for a client that has been idle for a while. The commands are in `commands::client`.
+
+use super::State;
+use super::args::is;
+use super::pubsub::{Subscriber, Topic};
+use super::session::Session;
+use crate::error::Failure;
+use crate::store::SessionId;
+use std::io::Write;
+
+/// The kinds of clients, as far as there are clients of that kind.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Type {
+    Normal,
+    /// Those who have subscribed to something.
+    Subscriber,
+    /// Replicas and masters, of which there are none.
+    Other,
+}
+
+impl Type {
+    /// The kind of this name.
+    pub(crate) fn named(name: &[u8]) -> Result<Type, Failure> {
+        if is(name, "normal") {
+            return Ok(Type::Normal);
+        }
+        if is(name, "pubsub") {
+            return Ok(Type::Subscriber);
+        }
+        if ["slave", "replica", "master"].iter().any(|other| is(name, other)) {
+            return Ok(Type::Other);
+        }
+        Err(Failure::unknown_client_type(name))
+    }
+    /// The kind of a client.
+    pub(crate) fn of(session: &Session) -> Type {
+        let listens = session.subscriber.as_ref().is_some_and(|subscriber| subscriber.listens());
+        if listens { Type::Subscriber } else { Type::Normal }
+    }
+}
+
+/// Where all clients of an engine in the same process come in.
+pub(crate) const LOCAL_ADDRESS: &str = "local:0";
+
+/// What stands for the address of a client that has no socket.
+pub(crate) fn address(session: &Session) -> String {
+    format!("local:{}", session.client_id)
+}
+
+impl State {
+    /// One line of CLIENT LIST, without its end.
+    pub(crate) fn client_info(&self, id: SessionId) -> Vec<u8> {
+        let session = self.sessions.get(id);
+        let seconds_since = |at_ms: i64| self.store.now_ms().div_euclid(1000) - at_ms.div_euclid(1000);
+        let queued = session.queue.as_ref().map(|queue| queue.commands.len()).or(session.running);
+        let queued = queued.map_or(-1, |count| count as i64);
+        let queue_bytes = queued_bytes(session);
+        let subscriber = session.subscriber.as_deref();
+        let count = |topic| subscriber.map_or(0, |subscriber| subscriber.count(topic));
+        let (unread, unread_bytes) = subscriber.map_or((0, 0), Subscriber::unread);
+        let command = if session.last_command.is_empty() { "NULL" } else { session.last_command };
+        let mut line = Vec::new();
+        let _ = write!(
+            line,
+            "id={} addr={} laddr={LOCAL_ADDRESS} fd=-1 name={} age={} idle={} flags={} db={} sub={} psub={} ssub={} \
+             multi={queued} qbuf=0 qbuf-free=0 argv-mem=0 multi-mem={queue_bytes} rbs=1024 rbp=0 obl=0 oll={unread} omem={unread_bytes} \
+             tot-mem={} events=r cmd={command} user=",
+            session.client_id,
+            address(session),
+            String::from_utf8_lossy(&session.name),
+            seconds_since(session.created_at_ms),
+            seconds_since(session.used_at_ms),
+            self.client_flags(id, session),
+            session.db,
+            count(Topic::Channel),
+            count(Topic::Pattern),
+            count(Topic::Shard),
+            size_of::<Session>() + queue_bytes + unread_bytes,
+        );
+        line.extend_from_slice(b"default");
+        let _ = write!(line, " redir=-1 resp={}", session.resp.number());
+        line
+    }
+    fn client_flags(&self, id: SessionId, session: &Session) -> String {
+        let mut flags = String::new();
+        for (set, flag) in [
+            (Type::of(session) == Type::Subscriber, 'P'),
+            (session.queue.is_some() || session.running.is_some(), 'x'),
+            (session.blocked.is_some(), 'b'),
+            (self.store.watch_is_broken(id), 'd'),
+            (session.no_evict, 'e'),
+        ] {
+            flags.extend(set.then_some(flag));
+        }
+        if flags.is_empty() { "N".to_owned() } else { flags }
+    }
+}
+
+/// Bytes of the queued words, with a pointer for each as the server counts.
+fn queued_bytes(session: &Session) -> usize {
+    let words = session.queue.iter().flat_map(|queue| queue.commands.iter().flatten());
+    words.map(|word| word.len() + size_of::<u64>()).sum()
+}
