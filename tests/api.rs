@@ -362,10 +362,6 @@ fn what_moonkeep_lacks_is_refused_in_its_name() {
     for (command, answer) in [
         ("CLIENT TRACKING ON", "-ERR CLIENT TRACKING ON is not supported by moonkeep"),
         ("CLIENT PAUSE 10", "-ERR CLIENT PAUSE is not supported by moonkeep"),
-        (
-            "CONFIG SET appendonly yes",
-            "-ERR CONFIG SET failed (possibly related to argument 'appendonly') - moonkeep takes only 'no'",
-        ),
     ] {
         assert_eq!(text(&mut client, command), answer);
     }

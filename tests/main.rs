@@ -40,6 +40,7 @@ mod reported;
 mod scan;
 mod scan_elements;
 mod scripts;
+mod settings;
 mod state;
 mod support;
 #[cfg(all(feature = "cli", target_os = "linux"))]

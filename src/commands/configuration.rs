@@ -78,54 +78,45 @@ pub(crate) static SPECS: &[Spec] = &[
     },
 ];
 
-fn config_get(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
-    let mut found: Vec<(&[u8], &Setting)> = Vec::new();
+fn config_get<'a>(cx: &mut Ctx<'_>, argv: Argv<'a>, out: &mut Reply) -> Result<Flow, Failure> {
+    let mut found: Vec<(&'a [u8], &Setting)> = Vec::new();
+    let mut add = |name: &'a [u8], setting: &'static Setting| {
+        if !found.iter().any(|(known, _)| name.eq_ignore_ascii_case(known)) {
+            found.push((name, setting));
+        }
+    };
     for pattern in &argv[2..] {
         if pattern.iter().any(|byte| b"[*?".contains(byte)) {
-            for setting in settings() {
-                let name = setting.name.as_bytes();
-                if glob(pattern, name, true) && !is_found(&found, setting) {
-                    found.push((name, setting));
-                }
-            }
-        } else if let Some(setting) = setting(pattern).filter(|setting| !is_found(&found, setting)) {
-            found.push((pattern, setting));
+            let fits = |name: &str| glob(pattern, name.as_bytes(), true);
+            let shown = settings().into_iter().filter(|(name, setting)| !setting.hidden && fits(name));
+            shown.for_each(|(name, setting)| add(name.as_bytes(), setting));
+        } else if let Some((_, setting)) = setting(pattern) {
+            add(pattern, setting);
         }
     }
     out.map(found.len());
     for (name, setting) in found {
         out.bulk(name);
-        let value = setting.value(cx.state.store.databases(), &cx.state.config);
-        out.bulk(value.as_bytes());
+        out.bulk(&setting.value(&cx.state.config));
     }
     Ok(Flow::Done)
 }
 
-fn is_found(found: &[(&[u8], &Setting)], setting: &Setting) -> bool {
-    found.iter().any(|(_, known)| known.name == setting.name)
-}
-
-/// All or nothing: names are checked first, then values are set on a copy.
+/// All or nothing: names are checked first, then values are set on a copy, then it is seen whether they can be used.
 fn config_set(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
-    let pairs = argv[2..].chunks_exact(2);
-    if !pairs.remainder().is_empty() {
+    if argv.len() % 2 == 1 {
         return Err(Failure::Syntax);
     }
-    let mut changes: Vec<(&Setting, &[u8])> = Vec::new();
-    for pair in pairs {
-        let setting = setting(pair[0]).ok_or_else(|| Failure::unknown_setting(pair[0]))?;
-        if !setting.can_change() {
-            return Err(Failure::config_set(pair[0], "can't set immutable config"));
-        }
-        if changes.iter().any(|(known, _)| known.name == setting.name) {
-            return Err(Failure::config_set(pair[0], "duplicate parameter"));
-        }
-        changes.push((setting, pair[1]));
-    }
+    let changes = changes(cx, &argv[2..])?;
     let mut config = cx.state.config.clone();
-    for (setting, value) in changes {
-        let refused = |why: String| Failure::config_set(setting.name.as_bytes(), &why);
+    for (name, setting, value) in &changes {
+        let refused = |why: String| Failure::config_set(name.as_bytes(), &why);
         setting.change(&mut config, value).map_err(refused)?;
+    }
+    for (name, setting, _) in &changes {
+        setting
+            .check_use(&cx.state.config, &config)
+            .map_err(|why| Failure::config_set(name.as_bytes(), why))?;
     }
     cx.state.store.set_memory(config.memory);
     cx.state.config = config;
@@ -135,6 +126,29 @@ fn config_set(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow,
     }
     out.ok();
     Ok(Flow::Done)
+}
+
+/// A parameter, the name it was called by, and what it is to be.
+type Change<'a> = (&'static str, &'static Setting, &'a [u8]);
+
+/// What CONFIG SET is to change.
+fn changes<'a>(cx: &Ctx<'_>, words: &[&'a [u8]]) -> Result<Vec<Change<'a>>, Failure> {
+    let may_protected = cx.state.config.text("enable-protected-configs") != "no";
+    let mut changes: Vec<Change<'_>> = Vec::new();
+    for pair in words.chunks_exact(2) {
+        let (name, setting) = setting(pair[0]).ok_or_else(|| Failure::unknown_setting(pair[0]))?;
+        if setting.immutable {
+            return Err(Failure::config_set(pair[0], "can't set immutable config"));
+        }
+        if setting.protected && !may_protected {
+            return Err(Failure::config_set(pair[0], "can't set protected config"));
+        }
+        if changes.iter().any(|(known, ..)| *known == name) {
+            return Err(Failure::config_set(pair[0], "duplicate parameter"));
+        }
+        changes.push((name, setting, pair[1]));
+    }
+    Ok(changes)
 }
 
 fn config_resetstat(cx: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {

@@ -118,6 +118,8 @@ impl Builder {
     /// Makes the engine.
     pub fn build(self) -> Engine {
         let store = Store::new(self.databases, self.hasher_seed, self.seed);
-        Engine::from_store(store, Config::default(), self.clock, self.script_settings, self.blocking)
+        let mut config = Config::default();
+        config.databases = store.databases().into();
+        Engine::from_store(store, config, self.clock, self.script_settings, self.blocking)
     }
 }
