@@ -55,6 +55,8 @@ pub use engine::{
     Snapshot, ToArg,
 };
 pub use error::{Error, Failure};
+#[cfg(feature = "server")]
+pub use front::server;
 pub use reply::{FromReply, Message, Reply, ReplyRef};
 pub use script::{Control, HostFunction, Limits};
 pub use store::{Change, Held, JournalEntry};

@@ -31,6 +31,12 @@ fn moonkeep_answers_as_recorded() {
     judge("moonkeep", &mut moonkeep, true);
 }
 
+#[cfg(feature = "server")]
+#[test]
+fn the_front_answers_as_recorded() {
+    judge("the front", &mut crate::support::served::Served::default(), true);
+}
+
 #[test]
 fn the_server_answers_as_recorded() {
     let Some(mut server) = server_or_skip("the_server_answers_as_recorded") else { return };

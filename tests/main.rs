@@ -40,6 +40,10 @@ mod reported;
 mod scan;
 mod scan_elements;
 mod scripts;
+#[cfg(feature = "server")]
+mod serving;
+#[cfg(feature = "server")]
+mod serving_bytes;
 mod settings;
 mod state;
 mod support;

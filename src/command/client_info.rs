@@ -40,12 +40,17 @@ impl Type {
     }
 }
 
-/// Where all clients of an engine in the same process come in.
-pub(crate) const LOCAL_ADDRESS: &str = "local:0";
-
-/// What stands for the address of a client that has no socket.
+/// The address of a client; what stands for it where there is no socket.
 pub(crate) fn address(session: &Session) -> String {
-    format!("local:{}", session.client_id)
+    match &session.peer {
+        Some(peer) => peer.address.to_string(),
+        None => format!("local:{}", session.client_id),
+    }
+}
+
+/// Where it came in; clients of the same process all come in at one place.
+pub(crate) fn local_address(session: &Session) -> &str {
+    session.peer.as_ref().map_or("local:0", |peer| &peer.local_address)
 }
 
 impl State {
@@ -63,11 +68,13 @@ impl State {
         let mut line = Vec::new();
         let _ = write!(
             line,
-            "id={} addr={} laddr={LOCAL_ADDRESS} fd=-1 name={} age={} idle={} flags={} db={} sub={} psub={} ssub={} \
+            "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} db={} sub={} psub={} ssub={} \
              multi={queued} qbuf=0 qbuf-free=0 argv-mem=0 multi-mem={queue_bytes} rbs=1024 rbp=0 obl=0 oll={unread} omem={unread_bytes} \
              tot-mem={} events=r cmd={command} user=",
             session.client_id,
             address(session),
+            local_address(session),
+            session.peer.as_ref().map_or(-1, |peer| peer.descriptor),
             String::from_utf8_lossy(&session.name),
             seconds_since(session.created_at_ms),
             seconds_since(session.used_at_ms),

@@ -5,6 +5,7 @@ pub mod args;
 pub mod blocking;
 pub(crate) mod client_info;
 pub mod config;
+pub mod faults;
 pub mod help;
 pub mod keys;
 pub mod libraries;
@@ -30,6 +31,7 @@ use crate::util::words::join_words;
 use crate::value::Value;
 use blocking::{Unblock, Wait};
 use config::Config;
+use faults::Fault;
 use libraries::Libraries;
 use pubsub::PubSub;
 use scripts::Scripts;
@@ -58,6 +60,10 @@ pub enum Flow {
     Exec,
     /// Let this time pass on the engine's clock, then answer OK.
     Sleep(Duration),
+    /// Move a manual clock on by so many milliseconds, do what is due then, and answer OK.
+    Advance(u64),
+    /// Let a fault begin, or end the one that holds, and answer OK.
+    Fault(Option<Box<Fault>>),
     /// Let the session wait for keys.
     Wait(Box<Wait>),
 }

@@ -11,6 +11,17 @@ use crate::util::bytes::Bytes;
 /// The session that scripts run with; it belongs to the engine.
 pub const SCRIPT_SESSION: SessionId = 0;
 
+/// Where a client comes from, when it came through a socket.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Peer {
+    /// Its address, as `127.0.0.1:60866`.
+    pub address: Box<str>,
+    /// The address that it came to.
+    pub local_address: Box<str>,
+    /// The file descriptor of its socket.
+    pub descriptor: i32,
+}
+
 /// One client.
 #[derive(Debug, Clone, Default)]
 pub struct Session {
@@ -30,6 +41,8 @@ pub struct Session {
     pub read_only: bool,
     /// Its commands come from a journal and were checked when they were written there.
     pub replays: bool,
+    /// Where it comes from; none for one of this process.
+    pub peer: Option<Box<Peer>>,
     /// When it was opened, in milliseconds.
     pub created_at_ms: i64,
     /// When it called last, in milliseconds.

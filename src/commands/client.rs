@@ -2,7 +2,7 @@
 
 use crate::command::args::{Args, int, is};
 use crate::command::blocking::Unblock;
-use crate::command::client_info::{LOCAL_ADDRESS, Type, address};
+use crate::command::client_info::{Type, address, local_address};
 use crate::command::session::{Replies, Session};
 use crate::command::spec::*;
 use crate::command::{Argv, Ctx, Flow, help};
@@ -366,7 +366,7 @@ impl<'a> Filter<'a> {
         self.client_id.is_none_or(|id| id == session.client_id)
             && self.kind.as_ref().is_none_or(|kind| *kind == Type::of(session))
             && self.address.is_none_or(|wanted| wanted == address(session).as_bytes())
-            && self.local_address.is_none_or(|wanted| wanted == LOCAL_ADDRESS.as_bytes())
+            && self.local_address.is_none_or(|wanted| wanted == local_address(session).as_bytes())
             && !(self.skip_me && is_me)
     }
 }

@@ -2,6 +2,7 @@
 //! `configuration`, COMMAND in `introspection`. What needs files or other processes (SAVE, REPLICAOF) is absent.
 
 use crate::command::args::is;
+use crate::command::faults::Fault;
 use crate::command::spec::*;
 use crate::command::{Argv, Ctx, Flow, help};
 use crate::error::Failure;
@@ -180,6 +181,12 @@ fn role(_: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> 
 
 fn debug(_: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
     const LINES: &[&str] = &[
+        "ADVANCE <milliseconds>",
+        "    Move a manual clock on.",
+        "FAULT REQUESTS|REPLIES [COUNT <n>] [ONLY <command> [<command> ...]]",
+        "    Lose requests or replies as a broken connection does: of the next <n> calls, or until FAULT HEAL.",
+        "FAULT HEAL",
+        "    Lose nothing any more.",
         "PANIC",
         "    Crash the server simulating a panic.",
         "SLEEP <seconds>",
@@ -187,6 +194,11 @@ fn debug(_: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failu
     ];
     match argv {
         [_, name, seconds] if is(name, "sleep") => return Ok(Flow::Sleep(sleep_time(seconds))),
+        [_, name, ms] if is(name, "advance") => {
+            let ms = parse_i64(ms).and_then(|ms| u64::try_from(ms).ok()).ok_or(Failure::NotInteger)?;
+            return Ok(Flow::Advance(ms));
+        }
+        [_, name, fault @ ..] if is(name, "fault") => return Ok(Flow::Fault(Fault::read(fault)?)),
         [_, name] if is(name, "help") => help::reply(out, "DEBUG", LINES),
         // Asked for by name: it shows that a panic poisons this engine and harms nothing else.
         [_, name] if is(name, "panic") => panic!("DEBUG PANIC"),

@@ -1,7 +1,7 @@
 //! Sessions that wait: how they are blocked, served in the order in which they began to wait, and let go when their
 //! time is over. Nothing here stops a thread; what a caller does meanwhile is in `pending`.
 
-use super::{Core, Loss};
+use super::Core;
 use crate::command::Origin;
 use crate::command::blocking::{Unblock, Wait, WaitOn};
 use crate::error::{Error, Failure};
@@ -35,6 +35,8 @@ pub(super) struct Deliveries {
     readers: Map<SessionId, Waker>,
     /// Those to be woken once the lock is free.
     pub(super) wakers: Vec<Waker>,
+    /// Sessions whose replies are lost when they come.
+    lost: Vec<SessionId>,
     /// Something was delivered that a thread may wait for.
     pub(super) is_fresh: bool,
     /// No wait ends by itself at an earlier time; None when none does.
@@ -46,6 +48,11 @@ impl Deliveries {
         self.replies.insert(id, reply);
         self.wakers.extend(self.askers.remove(&id));
         self.is_fresh = true;
+    }
+    /// Whether a reply has come that was not taken.
+    #[cfg(feature = "server")]
+    pub(super) fn has(&self, id: SessionId) -> bool {
+        !self.replies.is_empty() && self.replies.contains_key(&id)
     }
     pub(super) fn take(&mut self, id: SessionId) -> Option<Result<Reply, Error>> {
         self.replies.remove(&id)
@@ -61,6 +68,10 @@ impl Deliveries {
     #[inline]
     pub(super) fn is_overdue(&self, now_ms: impl FnOnce() -> i64) -> bool {
         self.next_deadline_ms.is_some_and(|deadline_ms| deadline_ms < now_ms())
+    }
+    /// When the first wait may end by itself.
+    pub(super) fn next_deadline_ms(&self) -> Option<i64> {
+        self.next_deadline_ms
     }
     /// Whoever waits has to look: no reply will come.
     #[cold]
@@ -82,7 +93,18 @@ impl Deliveries {
         self.wakers.extend(self.readers.remove(&id));
         self.is_fresh = true;
     }
+    /// The reply that the session waits for will be lost.
+    pub(super) fn lose(&mut self, id: SessionId) {
+        self.lost.push(id);
+    }
+    /// Whether the reply that has come now is lost.
+    fn take_loss(&mut self, id: SessionId) -> bool {
+        let before = self.lost.len();
+        self.lost.retain(|lost| *lost != id);
+        self.lost.len() < before
+    }
     fn forget(&mut self, id: SessionId) {
+        self.take_loss(id);
         self.replies.remove(&id);
         self.askers.remove(&id);
         self.readers.remove(&id);
@@ -196,7 +218,8 @@ impl Core {
         self.deliver(id, Ok(reply));
     }
     fn deliver(&mut self, id: SessionId, reply: Result<Reply, Error>) {
-        let mut reply = if self.loss == Some(Loss::Replies) { Err(Error::connection_lost()) } else { reply };
+        let is_lost = self.deliveries.take_loss(id) || self.loses_replies();
+        let mut reply = if is_lost { Err(Error::connection_lost()) } else { reply };
         if let Ok(reply) = &mut reply {
             self.withhold(id, reply);
         }

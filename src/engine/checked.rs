@@ -60,7 +60,7 @@ impl Client {
         let mut core = self.shared.lock()?;
         let id = self.id;
         let mut calls = Vec::new();
-        core.lossy(id, out, |core, out| core.checked_unit(id, call, &mut calls, out))?;
+        core.lossy(id, b"evalsha", out, |core, out| core.checked_unit(id, call, &mut calls, out))?;
         Ok(calls)
     }
 }

@@ -2,25 +2,17 @@
 //! called, and what it logged. Both for tests of what stands around an engine.
 
 use super::{Client, Core, Engine};
+use crate::command::faults::{Fault, Loss};
 use crate::command::log::LogLine;
 use crate::command::{Argv, TracedCall};
 use crate::error::Error;
 use crate::reply::Reply;
 use crate::store::SessionId;
 
-/// What is lost between clients and an engine, see [`Engine::lose`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Loss {
-    /// Requests do not arrive: nothing runs.
-    Requests,
-    /// Requests arrive and run; their replies are lost, so the caller does not know.
-    Replies,
-}
-
 impl Engine {
     /// From now on requests, or replies, of all clients are lost: calls answer an error for which
-    /// [`Error::is_connection_lost`] holds. [`heal`](Self::heal) ends it.
+    /// [`Error::is_connection_lost`] holds; connections of a server end. [`heal`](Self::heal) ends it, and so does
+    /// `DEBUG FAULT HEAL`, for `DEBUG` is never lost.
     ///
     /// ```
     /// use moonkeep::{Engine, Loss};
@@ -36,7 +28,7 @@ impl Engine {
     /// # Errors
     /// When this thread is inside the engine, or the engine is poisoned.
     pub fn lose(&self, loss: Loss) -> Result<(), Error> {
-        self.shared.lock()?.loss = Some(loss);
+        self.shared.lock()?.fault = Some(Box::new(Fault { loss, left: None, only: Vec::new() }));
         Ok(())
     }
     /// Ends [`lose`](Self::lose).
@@ -44,7 +36,7 @@ impl Engine {
     /// # Errors
     /// As [`lose`](Self::lose).
     pub fn heal(&self) -> Result<(), Error> {
-        self.shared.lock()?.loss = None;
+        self.shared.lock()?.fault = None;
         Ok(())
     }
 }
@@ -53,26 +45,54 @@ impl Core {
     /// A unit of work, unless the request is lost; its reply may be lost after.
     #[inline]
     pub(super) fn lossy_unit(&mut self, id: SessionId, argv: Argv<'_>, out: &mut Reply) -> Result<(), Error> {
-        self.lossy(id, out, |core, out| core.unit(id, argv, out))
+        self.lossy(id, argv[0], out, |core, out| core.unit(id, argv, out))
     }
     /// Does the work, unless the request is lost; its reply may be lost after.
     #[inline(always)]
     pub(super) fn lossy(
         &mut self,
         id: SessionId,
+        name: &[u8],
         out: &mut Reply,
         work: impl FnOnce(&mut Core, &mut Reply) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        if self.loss == Some(Loss::Requests) {
+        let loss = if self.fault.is_some() { self.next_loss(name) } else { None };
+        if loss == Some(Loss::Requests) {
             return Err(Error::connection_lost());
         }
         work(self, out)?;
-        // The reply of a session that waits is lost when it comes.
-        if self.loss == Some(Loss::Replies) && !self.is_blocked(id) {
+        if loss == Some(Loss::Replies) {
+            if self.is_blocked(id) {
+                // Its reply is lost when it comes; as long as all replies are lost, that one is too.
+                if !self.loses_replies() {
+                    self.deliveries.lose(id);
+                }
+                return Ok(());
+            }
             out.clear();
             return Err(Error::connection_lost());
         }
         Ok(())
+    }
+    /// What is lost of this call.
+    #[cold]
+    fn next_loss(&mut self, name: &[u8]) -> Option<Loss> {
+        let fault = self.fault.as_mut().filter(|fault| fault.meets(name))?;
+        let loss = fault.loss;
+        if let Some(left) = &mut fault.left {
+            *left -= 1;
+            if *left == 0 {
+                self.fault = None;
+            }
+        }
+        Some(loss)
+    }
+    /// Whether all replies are lost, those of calls that waited and messages with them.
+    #[inline]
+    pub(super) fn loses_replies(&self) -> bool {
+        self.fault
+            .as_ref()
+            .is_some_and(|fault| fault.loss == Loss::Replies && fault.left.is_none() && fault.only.is_empty())
     }
 }
 

@@ -2,7 +2,7 @@
 //! to what, and the inboxes themselves, are in `command::pubsub`.
 
 use super::blocking::Blocking;
-use super::{Client, Core, Loss};
+use super::{Client, Core};
 use crate::command::Ctx;
 use crate::command::Origin;
 use crate::error::Error;
@@ -139,7 +139,7 @@ impl Future for NextMessage<'_> {
 
 impl Core {
     fn next_message(&mut self, id: SessionId) -> Result<Option<Message>, Error> {
-        if self.loss == Some(Loss::Replies) {
+        if self.loses_replies() {
             return Err(Error::connection_lost());
         }
         let session = self.state.sessions.get_mut(id);

@@ -6,6 +6,8 @@ mod builder;
 mod busy;
 mod checked;
 mod client;
+#[cfg(feature = "server")]
+mod connection;
 mod exec;
 mod faults;
 mod inbox;
@@ -16,10 +18,12 @@ mod rdb;
 mod script;
 mod state;
 
+pub use crate::command::faults::Loss;
 pub use blocking::Blocking;
 pub use builder::Builder;
 pub use client::Client;
-pub use faults::Loss;
+#[cfg(feature = "server")]
+pub(crate) use connection::{Desk, Meanwhile, Standing};
 pub use inbox::NextMessage;
 pub use journal::Journal;
 pub use pending::Pending;
@@ -27,6 +31,7 @@ pub use rdb::RdbError;
 pub use script::{Invocation, Script, ToArg};
 pub use state::Snapshot;
 
+use crate::command::faults::Fault;
 use crate::command::session::Replies;
 use crate::command::{Argv, Ctx, Flow, Origin, State, VmCall, call};
 use crate::error::{Error, Failure};
@@ -53,7 +58,9 @@ pub(crate) struct Core {
     /// Made at the first script.
     pub(crate) vm: Option<Box<Vm>>,
     pub(crate) clock: Clock,
-    pub(crate) loss: Option<Loss>,
+    /// A command has moved the clock: what is due is done at the end of its unit.
+    pub(crate) has_moved: bool,
+    pub(crate) fault: Option<Box<Fault>>,
     /// What becomes of calls that have to wait.
     pub(crate) blocking: Blocking,
     deliveries: blocking::Deliveries,
@@ -141,6 +148,40 @@ impl Engine {
         core.settle();
         Ok(())
     }
+    /// Does what the time asks for, on a clock that runs by itself: expires keys, earliest first, and ends the waiting of
+    /// those whose timeout is over. For who keeps an engine for long, as a server does, which calls this when nothing
+    /// else is to be done; any call does a little of it too. Gives how long there is nothing to do by the clock: no end
+    /// when nothing is due, or when the clock is a manual one, which does all of this when it is moved.
+    ///
+    /// ```
+    /// use moonkeep::{Clock, Engine};
+    /// let engine = Engine::builder().clock(Clock::system()).build();
+    /// assert_eq!(engine.keep_time()?, None);
+    /// engine.client().call(["SET", "k", "v", "EX", "100"])?;
+    /// assert!(engine.keep_time()?.is_some_and(|idle| idle.as_secs() <= 100));
+    /// # Ok::<(), moonkeep::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`try_client`](Self::try_client).
+    pub fn keep_time(&self) -> Result<Option<Duration>, Error> {
+        let mut core = self.shared.lock()?;
+        if core.clock.is_manual() {
+            return Ok(None);
+        }
+        let now_us = core.clock.now_us();
+        core.state.store.begin_unit(now_us);
+        core.state.store.expire_due(EXPIRE_AT_ONCE);
+        core.state.store.finish_unit();
+        core.serve();
+        core.end_overdue_waits();
+        let due_ms = [core.state.store.next_expiry_ms(), core.deliveries.next_deadline_ms()];
+        let idle_ms =
+            due_ms.into_iter().flatten().min().map(|due_ms| {
+                due_ms.saturating_add(1).saturating_sub(core.clock.now_ms()).max(0).unsigned_abs()
+            });
+        Ok(idle_ms.map(Duration::from_millis))
+    }
     /// Empties all databases at once; sessions, scripts, libraries, settings, the clock and the generator stay as they are.
     ///
     /// # Errors
@@ -164,6 +205,9 @@ impl Core {
         self.run(id, Origin::Client, argv, out);
         self.leave(id, out);
         self.serve();
+        if self.has_moved {
+            self.settle();
+        }
         Ok(())
     }
     /// Begins a unit of a session.
@@ -227,11 +271,26 @@ impl Core {
                 out.ok();
                 Ok(())
             }
+            Flow::Advance(ms) => self.advance_by(ms, out),
+            Flow::Fault(fault) => {
+                self.fault = fault;
+                out.ok();
+                Ok(())
+            }
         });
         if let Err(failure) = result {
             self.state.stats.errors += 1;
             out.error(&failure);
         }
+    }
+    /// DEBUG ADVANCE: what is due then is done once the unit is over, for time stands still in it.
+    fn advance_by(&mut self, ms: u64, out: &mut Reply) -> Result<(), Failure> {
+        if !self.clock.advance(Duration::from_millis(ms)) {
+            return Err(Failure::CLOCK_RUNS);
+        }
+        self.has_moved = true;
+        out.ok();
+        Ok(())
     }
     fn script(
         &mut self,
@@ -256,6 +315,7 @@ impl Core {
     }
     /// The clock moved: what is due expires now.
     fn settle(&mut self) {
+        self.has_moved = false;
         self.state.store.begin_unit(self.clock.now_us());
         // First those whose time is over, as on the server: that a stream goes at the same time does not end their wait.
         self.end_overdue_waits();
@@ -267,6 +327,8 @@ impl Core {
 
 /// On the system clock nobody calls `advance`: each unit takes some of the work of the server's expiry cycle.
 const EXPIRE_PER_UNIT: usize = 16;
+/// How many keys expire in one go when somebody has the time for it; others wait meanwhile.
+const EXPIRE_AT_ONCE: usize = 10_000;
 
 impl std::fmt::Debug for Core {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

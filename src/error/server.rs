@@ -3,6 +3,10 @@
 use super::Failure;
 
 texts! {
+    /// DEBUG ADVANCE on the system's clock.
+    CLOCK_RUNS = "ERR the system clock cannot be moved; DEBUG ADVANCE needs a manual one";
+    /// DEBUG FAULT with other words.
+    FAULT_USAGE = "ERR DEBUG FAULT takes REQUESTS|REPLIES [COUNT n] [ONLY command [command ...]], or HEAL; n is at least 1";
     /// MULTI in an open transaction.
     NESTED_MULTI = "ERR MULTI calls can not be nested";
     /// EXEC without an open transaction.

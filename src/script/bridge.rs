@@ -9,7 +9,7 @@
 use super::alloc::{Arena, LARGE_HEAP};
 use super::host::HostFunctions;
 use super::library::Registered;
-use super::limits::{self, INTERVAL, Meter, RunningFunction, Stop, interval};
+use super::limits::{self, Control, INTERVAL, Meter, OnOverdue, RunningFunction, Stop, interval};
 use super::stack::{Raised, Returned, Stack};
 use super::{base, convert, lib};
 use crate::command::args::is;
@@ -548,6 +548,9 @@ pub(super) unsafe extern "C-unwind" fn hook(state: *mut lua_State, _: *mut ffi::
             if (*host).meter.is_untold() {
                 tell(host);
             }
+            if let Some((call, control)) = (*host).meter.overdue() {
+                do_else(host, call, &control);
+            }
             (*host).meter.set_pace(interval);
             (*host).meter.report(ran, granted)
         }));
@@ -566,6 +569,16 @@ pub(super) unsafe extern "C-unwind" fn hook(state: *mut lua_State, _: *mut ffi::
             ffi::lua_error(state);
         }
         adapt_hook(state, host);
+    }
+}
+
+/// The run takes long: the thread does what else it has to do.
+#[cold]
+unsafe fn do_else(host: *mut Host, call: OnOverdue, control: &Control) {
+    // SAFETY: called from the hook: nothing borrows the host. The state is lent up to the end of the run, and no command
+    // works on it now.
+    if let Some(state) = unsafe { (*host).run.state.as_mut() } {
+        call(state, control);
     }
 }
 

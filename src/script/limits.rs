@@ -3,12 +3,13 @@
 //! A stop is sticky: once set it holds to the end of the run, whatever the script catches. Not here: the hook
 //! that reports instructions (`bridge`) and the counting of memory (`alloc`).
 
+use crate::command::State;
 use crate::error::Failure;
 use crate::util::clock::{Deadline, Stopwatch};
 use parking_lot::Mutex;
 use std::borrow::Cow;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// How many instructions run between two looks at the budget.
@@ -106,7 +107,15 @@ pub struct Control {
     overdue: AtomicBool,
     /// busy-reply-threshold; 0 for no end to waiting.
     patience_ms: AtomicU64,
+    /// Called by the thread that runs a script, from time to time, once it has run for that long.
+    on_overdue: OnceLock<OnOverdue>,
 }
+
+/// See [`Control::on_overdue`].
+pub(crate) type OnOverdue = fn(&mut State, &Control);
+
+/// How often it is called.
+const OVERDUE_EVERY: Duration = Duration::from_millis(1);
 
 /// A function that has run for a while.
 #[derive(Debug)]
@@ -154,6 +163,13 @@ impl Control {
     pub(crate) fn patience(&self) -> Option<Duration> {
         let ms = if self.overdue.load(Relaxed) { 1 } else { self.patience_ms.load(Relaxed) };
         (ms > 0).then(|| Duration::from_millis(ms))
+    }
+
+    /// Has this called from now on by the thread of any script or function that has run for busy-reply-threshold, between
+    /// two instructions, so that it can do what else it has to do. What is set first holds.
+    #[cfg(feature = "server")]
+    pub(crate) fn on_overdue(&self, call: OnOverdue) {
+        let _ = self.on_overdue.set(call);
     }
 
     /// Somebody has waited so long: nobody else has to.
@@ -224,6 +240,8 @@ pub(super) struct Meter {
     /// Others can see what runs.
     told: bool,
     deadline: Option<Deadline>,
+    /// When what else is to be done is to be done next.
+    overdue: Option<Deadline>,
     stop: Option<Stop>,
     /// Steps inside functions of this layer until the next look at the time: what is no instruction is never seen by
     /// the hook.
@@ -246,6 +264,7 @@ impl Meter {
             purpose: Purpose::Script,
             told: true,
             deadline: None,
+            overdue: None,
             stop: None,
             pace: INTERVAL,
             interval: INTERVAL,
@@ -296,6 +315,7 @@ impl Meter {
         self.traffic = self.limits.traffic;
         self.keyspace_max = None;
         self.deadline = None;
+        self.overdue = None;
         self.stop = None;
         self.purpose = purpose;
         self.told = purpose != Purpose::Function;
@@ -463,6 +483,21 @@ impl Meter {
             self.set_stop(Stop::Time);
         }
         self.stop.map_or(Ok(()), Err)
+    }
+
+    /// What is to be called now because the run takes so long, see [`Control::on_overdue`].
+    pub(super) fn overdue(&mut self) -> Option<(OnOverdue, Arc<Control>)> {
+        let call = *self.control.on_overdue.get()?;
+        let patience_ms = self.control.patience_ms.load(Relaxed);
+        if patience_ms == 0 || self.purpose == Purpose::Library {
+            return None;
+        }
+        let patience = Duration::from_millis(patience_ms);
+        if !self.overdue.get_or_insert_with(|| Deadline::after(patience)).is_over() {
+            return None;
+        }
+        self.overdue = Some(Deadline::after(OVERDUE_EVERY));
+        Some((call, Arc::clone(&self.control)))
     }
 
     /// Called by the hook after so many instructions, with the bytes of memory filled meanwhile.

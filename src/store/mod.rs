@@ -552,6 +552,10 @@ impl Store {
         let slot = self.keyspace(db).find(key);
         slot.is_some() && self.live(db, key).is_none()
     }
+    /// When the next key may expire, in Unix milliseconds.
+    pub fn next_expiry_ms(&self) -> Option<i64> {
+        self.dbs.iter().filter_map(|keyspace| keyspace.deadlines.earliest()).min()
+    }
     /// Active expiry, a unit of its own: removes up to `limit` keys whose time is over, earliest first; answers how
     /// many.
     pub fn expire_due(&mut self, limit: usize) -> usize {

@@ -8,7 +8,8 @@ pub fn split_words(line: &[u8]) -> Option<Vec<Vec<u8>>> {
     let mut words = Vec::new();
     let mut rest = line;
     loop {
-        rest = rest.trim_ascii_start();
+        let blanks = rest.iter().take_while(|byte| is_space(byte)).count();
+        rest = &rest[blanks..];
         if rest.is_empty() || rest[0] == 0 {
             return Some(words);
         }
@@ -16,6 +17,11 @@ pub fn split_words(line: &[u8]) -> Option<Vec<Vec<u8>>> {
         words.push(word);
         rest = after;
     }
+}
+
+/// What C calls a space.
+fn is_space(byte: &u8) -> bool {
+    matches!(byte, b' ' | b'\t'..=b'\r')
 }
 
 /// The word at the front, and what follows it.
@@ -29,7 +35,7 @@ fn word(mut rest: &[u8]) -> Option<(Vec<u8>, &[u8])> {
                 } else {
                     single_quoted(after, &mut word)?
                 };
-                return rest.first().is_none_or(u8::is_ascii_whitespace).then_some((word, rest));
+                return rest.first().is_none_or(|next| is_space(next) || *next == 0).then_some((word, rest));
             }
             b' ' | b'\n' | b'\r' | b'\t' | 0 => break,
             _ => word.push(byte),

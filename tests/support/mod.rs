@@ -4,11 +4,14 @@
 
 pub(crate) mod aof;
 pub(crate) mod beside;
+pub(crate) mod connection;
 pub(crate) mod counting;
 pub(crate) mod moonkeep;
 pub(crate) mod not_yet;
 pub(crate) mod programs;
 pub(crate) mod runs;
+#[cfg(feature = "server")]
+pub(crate) mod served;
 pub(crate) mod server;
 pub(crate) mod target;
 pub(crate) mod wire;

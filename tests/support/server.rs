@@ -4,23 +4,19 @@
 //! MOONKEEP_REQUIRE_SERVER is set.
 
 use super::aof::{self, Aof};
+use super::connection::{Connection, may_wait};
 use super::target::{MAIN, START_MS, Target, argv};
 use super::wire::Wire;
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
-use std::io::{BufRead, BufReader, ErrorKind, Write};
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::FileExt;
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
 
 /// The version every recorded reply comes from.
 const VERSION: &str = "redis_version:7.0.15";
-/// How long a reply may take before the connection counts as blocked.
-const PATIENCE: Duration = Duration::from_secs(10);
-
 /// A running reference server; killed on drop.
 pub(crate) struct Server {
     process: Child,
@@ -221,63 +217,8 @@ impl Drop for Server {
     }
 }
 
-/// One client connection.
-struct Connection {
-    reader: BufReader<UnixStream>,
-    /// Whether the command sent last may be one that waits.
-    may_wait: bool,
-    /// Whether the server has answered it before.
-    greeted: bool,
-}
-
-impl Connection {
-    fn open(socket: &Path) -> Connection {
-        let stream = UnixStream::connect(socket).expect("the reference server accepts connections");
-        Connection { reader: BufReader::new(stream), may_wait: false, greeted: false }
-    }
-
-    fn send(&mut self, argv: &[Vec<u8>]) {
-        let mut request = Vec::new();
-        Wire::write_command(argv, &mut request);
-        self.may_wait = may_wait(argv);
-        self.reader.get_mut().write_all(&request).expect("the reference server reads commands");
-    }
-
-    /// A reply that is in the socket already, without waiting for one.
-    fn poll(&mut self) -> Wire {
-        self.reader.get_ref().set_nonblocking(true).expect("a socket need not block");
-        let there = self.reader.fill_buf().map(|bytes| !bytes.is_empty());
-        self.reader.get_ref().set_nonblocking(false).expect("a socket may block");
-        match there {
-            Err(error) if error.kind() == ErrorKind::WouldBlock => Wire::Timeout,
-            _ => self.receive(),
-        }
-    }
-
-    fn receive(&mut self) -> Wire {
-        self.reader.get_ref().set_read_timeout(Some(PATIENCE)).expect("a timeout can be set");
-        match Wire::read(&mut self.reader) {
-            Ok(reply) => {
-                self.greeted = true;
-                reply
-            }
-            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
-                Wire::Timeout
-            }
-            Err(error) => panic!("the reference server's reply: {error}"),
-        }
-    }
-}
-
-/// Whether the command may be one that waits.
-fn may_wait(argv: &[Vec<u8>]) -> bool {
-    let begins = |letter: u8| {
-        argv.first().and_then(|name| name.first()).is_some_and(|first| first.eq_ignore_ascii_case(&letter))
-    };
-    begins(b'b') || begins(b'x') && argv.iter().any(|word| word.eq_ignore_ascii_case(b"BLOCK"))
-}
-
-fn fresh_folder() -> Result<PathBuf, String> {
+/// A folder of its own for a test.
+pub(crate) fn fresh_folder() -> Result<PathBuf, String> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let name = format!("moonkeep-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
     let folder = std::env::temp_dir().join(name);

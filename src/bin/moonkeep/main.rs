@@ -1,10 +1,11 @@
 //! The `moonkeep` command: a thin caller of the library. Here: which of its commands runs, and how it prints and
-//! refuses. `eval` runs one script, `repl` is the prompt, `setting` makes the engine that the options describe.
+//! refuses. `eval` runs one script, `repl` is the prompt, `serve` a server, `setting` makes the engine that the options describe.
 
 mod eval;
 mod json;
 mod repl;
 mod scripts;
+mod serve;
 mod setting;
 mod statements;
 mod time;
@@ -20,10 +21,11 @@ moonkeep: Redis commands and Lua scripts in process, on a clock that you hold
 Usage:
   moonkeep eval [OPTIONS] SCRIPT [KEY...] , [ARG...]    run a script file, as redis-cli --eval does
   moonkeep repl [OPTIONS]                               type commands at a prompt, or pipe them in
-  moonkeep help [eval|repl] | --help
+  moonkeep serve [OPTIONS]                              serve Redis clients over TCP and unix sockets
+  moonkeep help [eval|repl|serve] | --help
   moonkeep version | --version
 
-`moonkeep eval --help` and `moonkeep repl --help` tell more.
+`moonkeep eval --help`, `moonkeep repl --help` and `moonkeep serve --help` tell more.
 ";
 
 /// What went wrong before the work began, with what to do.
@@ -62,6 +64,7 @@ fn run() -> Result<ExitCode, Refusal> {
         Some(Word::Value(word)) => match word.to_str() {
             Some("eval") => return eval::run(&mut parser),
             Some("repl") => return repl::run(&mut parser),
+            Some("serve") => return serve::run(&mut parser),
             Some("help") => help(&mut parser)?,
             Some("version") => print(version().as_bytes())?,
             _ => return Err(no_command(&word)),
@@ -74,6 +77,7 @@ fn help(parser: &mut lexopt::Parser) -> Result<(), Refusal> {
     let text = match next_word(parser)? {
         Some(Word::Value(word)) if word == "eval" => eval::HELP,
         Some(Word::Value(word)) if word == "repl" => repl::HELP,
+        Some(Word::Value(word)) if word == "serve" => serve::HELP,
         Some(Word::Value(word)) => return Err(no_command(&word)),
         _ => HELP,
     };

@@ -60,11 +60,20 @@ impl Setting {
         Ok(true)
     }
 
+    /// A clock that stands at the time of the beginning.
+    pub(crate) fn clock(&self) -> Clock {
+        self.now_ms.map_or_else(Clock::default, Clock::manual)
+    }
+
+    /// Whether the options say what time it is.
+    pub(crate) fn is_timed(&self) -> bool {
+        self.now_ms.is_some() || self.steps.iter().any(|step| matches!(step, Step::Advance(_)))
+    }
+
     /// An engine that begins so, empty. It has one client, whom nobody else could serve: a command that waits (BLPOP)
     /// lets its timeout pass on the clock.
     pub(crate) fn engine(&self) -> Engine {
-        let clock = self.now_ms.map_or_else(Clock::default, Clock::manual);
-        Engine::builder().clock(clock).seed(self.seed).blocking(Blocking::Advance).build()
+        Engine::builder().clock(self.clock()).seed(self.seed).blocking(Blocking::Advance).build()
     }
 
     /// Does the steps, in order; each must succeed.
@@ -116,13 +125,13 @@ fn run(client: &mut Client, command: &[u8], whose: &str) -> Result<bool, Refusal
     Ok(true)
 }
 
-fn text(parser: &mut lexopt::Parser) -> Result<String, Refusal> {
+pub(crate) fn text(parser: &mut lexopt::Parser) -> Result<String, Refusal> {
     use lexopt::ValueExt;
     Ok(parser.value()?.string()?)
 }
 
 /// The value of an option that takes a number.
-fn number<T: FromStr>(parser: &mut lexopt::Parser, takes: &str) -> Result<T, Refusal> {
+pub(crate) fn number<T: FromStr>(parser: &mut lexopt::Parser, takes: &str) -> Result<T, Refusal> {
     let word = parser.value()?.to_string_lossy().into_owned();
     word.parse().map_err(|_| Refusal(format!("{takes}, not {word:?}")))
 }

@@ -1,0 +1,144 @@
+//! `moonkeep serve`: the engine for Redis clients of any language, over TCP and unix sockets, until a signal ends it.
+
+use crate::setting::{Setting, number, setting_help, text};
+use crate::{Refusal, Word, next_word, print};
+use moonkeep::server::{Listen, Server};
+use moonkeep::{Blocking, Clock, Engine, Limits};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use std::process::ExitCode;
+
+pub(crate) const HELP: &str = concat!(
+    "\
+Serve Redis clients of any language (redis-cli, redis-py, ioredis …) from a keyspace in this process.
+
+Usage: moonkeep serve [OPTIONS]
+
+Where it listens (default: --port 6379):
+  --port N            TCP port; 0 lets the system choose one
+  --bind ADDRESS      the address it listens at (default 127.0.0.1: this machine only); there is no password, so whoever
+                      reaches the port may do everything
+  --unix PATH         a unix socket
+  --max-clients N     how many clients are served at a time (default 10000)
+
+Which time it is:
+  --clock system      that of this machine (default)
+  --clock manual      the time stands still until a client moves it: DEBUG ADVANCE 1500 (milliseconds)
+
+What sets the keyspace up is done in the order given, before anybody is served:
+",
+    setting_help!(),
+    "
+How much scripts may do:
+  --script-work N     units of work, about an instruction each; a script that needs more ends with an error. Default: no
+                      end, as on a server: others are answered BUSY after a while (busy-reply-threshold), and may kill it
+  -h, --help          this text
+
+SIGINT (Ctrl-C) and SIGTERM end it; the keyspace is gone then. The first line of standard output says where it listens.
+
+Examples:
+  moonkeep serve --port 6380 &
+  redis-cli -p 6380 SET greeting hello
+  moonkeep serve --unix /tmp/moonkeep.sock --clock manual --setup fixture.redis
+"
+);
+
+/// The port of a Redis server.
+const PORT: u16 = 6379;
+/// The most work that a script may do unless told otherwise: none is too much, but it is counted.
+const SCRIPT_WORK: u64 = u64::MAX - 1;
+
+#[derive(Default)]
+struct Options {
+    listen: Listen,
+    setting: Setting,
+    manual: bool,
+    script_work: Option<u64>,
+}
+
+pub(crate) fn run(parser: &mut lexopt::Parser) -> Result<ExitCode, Refusal> {
+    let mut options = Options::default();
+    while let Some(word) = next_word(parser)? {
+        match word {
+            Word::Option(option) if option == "--help" || option == "-h" => {
+                print(HELP.as_bytes())?;
+                return Ok(ExitCode::SUCCESS);
+            }
+            Word::Option(option) => options.take(&option, parser)?,
+            Word::Value(word) => {
+                let word = word.to_string_lossy();
+                return Err(Refusal(format!(
+                    "serve takes options only, not {word:?}; see `moonkeep serve --help`"
+                )));
+            }
+        }
+    }
+    options.serve()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+impl Options {
+    fn take(&mut self, option: &str, parser: &mut lexopt::Parser) -> Result<(), Refusal> {
+        match option {
+            "--port" => self.listen.port = Some(number(parser, "--port takes a number up to 65535")?),
+            "--bind" => {
+                self.listen.address = number(parser, "--bind takes an IP address, as 127.0.0.1 or ::")?;
+            }
+            "--unix" => self.listen.unix = Some(parser.value()?.into()),
+            "--max-clients" => self.listen.clients_max = number(parser, "--max-clients takes a number")?,
+            "--script-work" => self.script_work = Some(number(parser, "--script-work takes a number")?),
+            "--clock" => {
+                self.manual = match text(parser)?.as_str() {
+                    "system" => false,
+                    "manual" => true,
+                    other => {
+                        return Err(Refusal(format!("--clock takes system or manual, not {other:?}")));
+                    }
+                }
+            }
+            _ if self.setting.take(option, parser)? => {}
+            _ => return Err(Refusal(format!("invalid option '{option}'; see `moonkeep serve --help`"))),
+        }
+        Ok(())
+    }
+    fn serve(mut self) -> Result<(), Refusal> {
+        if !self.manual && self.setting.is_timed() {
+            return Err(Refusal("--now and --advance need --clock manual".into()));
+        }
+        if self.listen.port.is_none() && self.listen.unix.is_none() {
+            self.listen.port = Some(PORT);
+        }
+        let engine = self.engine();
+        self.setting.prepare(&engine, &mut engine.client())?;
+        let server = Server::bind(&engine, &self.listen)
+            .map_err(|error| Refusal(format!("cannot listen at {}: {error}", self.place(None))))?;
+        let handle = server.handle();
+        let mut signals = Signals::new([SIGINT, SIGTERM])?;
+        std::thread::spawn(move || {
+            // The first signal asks; the second one does not.
+            signals.forever().next();
+            handle.stop();
+            signals.forever().next();
+            std::process::exit(1);
+        });
+        let port = server.tcp_address().map(|address| address.port());
+        print(format!("moonkeep serves at {}\n", self.place(port)).as_bytes())?;
+        server.run().map_err(|error| Refusal(format!("stopped: {error}")))
+    }
+    fn engine(&self) -> Engine {
+        let clock = if self.manual { self.setting.clock() } else { Clock::system() };
+        // As on a server no time ends a script.
+        let work = self.script_work.unwrap_or(SCRIPT_WORK);
+        let limits = Limits { work, time_ms: u64::MAX, ..Limits::default() };
+        let builder = Engine::builder().clock(clock).seed(self.setting.seed).script_limits(limits);
+        builder.blocking(Blocking::Refuse).build()
+    }
+    /// Where it listens, as people write it.
+    fn place(&self, port: Option<u16>) -> String {
+        let tcp = port
+            .or(self.listen.port)
+            .map(|port| std::net::SocketAddr::new(self.listen.address, port).to_string());
+        let unix = self.listen.unix.as_ref().map(|path| path.display().to_string());
+        tcp.into_iter().chain(unix).collect::<Vec<_>>().join(" and ")
+    }
+}

@@ -1,0 +1,231 @@
+//! One connection: bytes in, calls of its client, bytes out. It knows no other connection and never waits: what cannot be
+//! read, answered or written yet is taken up again when the loop (`turns`) is told that it can.
+
+use super::request::{Bounds, Requests};
+use super::socket::Socket;
+use crate::engine::{Client, Desk, Meanwhile, Standing};
+use crate::error::Error;
+use crate::reply::Reply;
+use std::io::{self, ErrorKind};
+use std::task::Waker;
+
+/// How much is read at once, so that each connection gets its turn.
+const READ_AT_ONCE: usize = 16 * 1024;
+/// How much of a long word whose end is known is read at once.
+const READ_LONG_AT_ONCE: usize = 1 << 20;
+/// What a client may send that is not yet a whole request.
+const UNREAD_MAX: usize = 1 << 30;
+/// Answers that a client does not read stop its requests: those that are here already wait with those still on the way.
+const UNSENT_MAX: usize = 64 << 20;
+/// Messages stay in the inbox, which has a limit of its own, while so much waits to be read by the client.
+const UNSENT_BEFORE_MESSAGES: usize = 64 * 1024;
+
+/// What client-output-buffer-limit does not count: the server's buffer that each client has.
+const UNSENT_UNCOUNTED: usize = 16 * 1024;
+
+/// A client that came through a socket.
+#[derive(Debug)]
+pub(super) struct Connection {
+    socket: Socket,
+    client: Client,
+    waker: Waker,
+    standing: Standing,
+    requests: Requests,
+    out: Vec<u8>,
+    /// How much of `out` is written.
+    sent: usize,
+    /// It ends once all is written.
+    closing: bool,
+    /// The other side will send no more.
+    finished: bool,
+    /// The socket may have bytes that were not read.
+    readable: bool,
+    /// The end of what it sends is near: it is read up to there, for nobody will tell of it again.
+    hung_up: bool,
+    /// Something may have come for it.
+    called: bool,
+}
+
+/// The connection is over.
+#[derive(Debug)]
+pub(super) struct Gone;
+
+impl From<io::Error> for Gone {
+    fn from(_: io::Error) -> Self {
+        Gone
+    }
+}
+
+/// Through what a connection reaches the engine: its client, or what is open to it while a script runs in this thread.
+pub(super) type Door<'a, 'b> = Option<&'a mut Meanwhile<'b>>;
+
+impl Connection {
+    pub(super) fn new(socket: Socket, client: Client, waker: Waker) -> Self {
+        Connection {
+            socket,
+            client,
+            waker,
+            standing: Standing { word_max: READ_AT_ONCE as u64, ..Standing::default() },
+            requests: Requests::default(),
+            out: Vec::new(),
+            sent: 0,
+            closing: false,
+            finished: false,
+            readable: true,
+            hung_up: false,
+            called: true,
+        }
+    }
+    /// The socket has bytes or room; or its other side will send no more.
+    pub(super) fn note_socket(&mut self, hung_up: bool) {
+        self.readable = true;
+        self.hung_up |= hung_up;
+    }
+    /// Something may have come for it.
+    pub(super) fn note_call(&mut self) {
+        self.called = true;
+    }
+    /// Goes on as far as it can. True when it has to come again: there is more to be read.
+    pub(super) fn go_on(&mut self, mut door: Door<'_, '_>, reply: &mut Reply) -> Result<bool, Gone> {
+        if self.called {
+            self.receive(door.as_deref_mut(), reply)?;
+        }
+        if self.readable {
+            self.read()?;
+        }
+        self.work(door, reply)?;
+        self.write()?;
+        let unanswered = self.standing.waits || self.is_full();
+        if self.finished && !unanswered {
+            return Err(Gone);
+        }
+        let has_room_again = self.called && self.unsent() == 0;
+        Ok((self.readable && !unanswered) || has_room_again)
+    }
+    /// Reads once. A socket that has more is read again in the next turn.
+    fn read(&mut self) -> Result<(), Gone> {
+        if self.requests.pending() > UNREAD_MAX {
+            return Err(Gone);
+        }
+        if self.closing || self.is_full() {
+            return Ok(());
+        }
+        let buffer = self.requests.buffer();
+        let before = buffer.len();
+        let room = READ_AT_ONCE.max(buffer.capacity() - before).min(READ_LONG_AT_ONCE);
+        buffer.resize(before + room, 0);
+        let result = loop {
+            match self.socket.read(&mut buffer[before..]) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                result => break result,
+            }
+        };
+        let count = result.as_ref().copied().unwrap_or_default();
+        buffer.truncate(before + count);
+        match result {
+            Ok(0) => {
+                (self.finished, self.readable) = (true, false);
+                // Nobody is left to hear what a waiting call would answer.
+                if self.standing.waits { Err(Gone) } else { Ok(()) }
+            }
+            Ok(_) => {
+                // What filled the room has more behind it; else the system tells when there is.
+                self.readable = count == room || self.hung_up;
+                Ok(())
+            }
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                self.readable = false;
+                Ok(())
+            }
+            Err(_) => Err(Gone),
+        }
+    }
+    /// The reply of the call that waits, and what was published, if they have come.
+    fn receive(&mut self, door: Door<'_, '_>, reply: &mut Reply) -> Result<(), Gone> {
+        if self.unsent() > UNSENT_BEFORE_MESSAGES && !self.standing.waits {
+            // Asked again once that is written.
+            return Ok(());
+        }
+        self.called = false;
+        let desk = Desk { waker: &self.waker, reply, out: &mut self.out };
+        let received = match door {
+            None => self.client.receive(desk, &mut self.standing),
+            Some(meanwhile) => {
+                // It has to ask once the script is over.
+                self.called = true;
+                meanwhile.receive(&self.client, desk);
+                Ok(())
+            }
+        };
+        self.note(received)
+    }
+    /// Makes the calls that have arrived, in order, until one waits.
+    fn work(&mut self, mut door: Door<'_, '_>, reply: &mut Reply) -> Result<(), Gone> {
+        while !self.standing.waits && !self.closing && !self.is_full() && self.requests.pending() > 0 {
+            let bounds = Bounds { word_max: self.standing.word_max, before_auth: false };
+            match self.requests.advance(bounds) {
+                Ok(false) => break,
+                Ok(true) => {}
+                Err(error) => {
+                    error.write(&mut self.out);
+                    self.closing = true;
+                    break;
+                }
+            }
+            let words = self.requests.words();
+            if words.first().is_some_and(|name| is_of_a_browser(name)) {
+                return Err(Gone);
+            }
+            let desk = Desk { waker: &self.waker, reply, out: &mut self.out };
+            let answered = match door.as_deref_mut() {
+                None => self.client.exchange(&words, desk, &mut self.standing),
+                Some(meanwhile) => meanwhile.exchange(&self.client, &words, desk, &mut self.standing),
+            };
+            drop(words);
+            self.requests.finish();
+            self.note(answered)?;
+        }
+        Ok(())
+    }
+    /// What a call has left behind: an end that is told, or one that is not.
+    fn note(&mut self, result: Result<(), Error>) -> Result<(), Gone> {
+        self.closing |= self.standing.closed;
+        match result {
+            Ok(()) => {}
+            Err(error) if error.is_closed() || error.is_connection_lost() => self.closing = true,
+            Err(_) => return Err(Gone),
+        }
+        let limit = self.standing.unsent.hard_bytes;
+        let counted = self.unsent().saturating_sub(UNSENT_UNCOUNTED) as u64;
+        if limit > 0 && counted > limit { Err(Gone) } else { Ok(()) }
+    }
+    /// Writes as much as the socket takes.
+    fn write(&mut self) -> Result<(), Gone> {
+        while self.sent < self.out.len() {
+            match self.socket.write(&self.out[self.sent..]) {
+                Ok(0) => return Err(Gone),
+                Ok(written) => self.sent += written,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(_) => return Err(Gone),
+            }
+        }
+        if self.out.capacity() > 4 * READ_AT_ONCE {
+            self.out = Vec::new();
+        }
+        self.out.clear();
+        self.sent = 0;
+        if self.closing { Err(Gone) } else { Ok(()) }
+    }
+    fn unsent(&self) -> usize {
+        self.out.len() - self.sent
+    }
+    fn is_full(&self) -> bool {
+        self.unsent() > UNSENT_MAX
+    }
+}
+
+/// What a browser sends that was led to this port: its requests must not act, so the connection ends at once.
+fn is_of_a_browser(name: &[u8]) -> bool {
+    name.eq_ignore_ascii_case(b"post") || name.eq_ignore_ascii_case(b"host:")
+}

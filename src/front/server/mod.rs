@@ -1,0 +1,123 @@
+//! The server front: real clients speak RESP to an engine over TCP and unix sockets. `request` reads what they send,
+//! `connection` is one of them, `turns` is the loop that serves them all, `socket` what it listens and writes to.
+
+mod connection;
+mod request;
+mod socket;
+mod turns;
+
+use crate::engine::Engine;
+use socket::Listener;
+use std::fmt;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::Arc;
+use turns::{Mailbox, Turns};
+
+/// Where a server listens. Without an address and without a path it listens nowhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listen {
+    /// The TCP port; 0 lets the system choose one. None for no TCP.
+    pub port: Option<u16>,
+    /// The address of the interface. Default: the loopback, so that only this machine is served.
+    pub address: IpAddr,
+    /// The file of a unix socket. One that an earlier server left behind gives way.
+    pub unix: Option<PathBuf>,
+    /// How many clients are served at a time; further ones get an error.
+    pub clients_max: usize,
+}
+
+impl Default for Listen {
+    fn default() -> Self {
+        Listen { port: None, address: IpAddr::V4(Ipv4Addr::LOCALHOST), unix: None, clients_max: 10_000 }
+    }
+}
+
+/// An engine that unmodified Redis clients reach over sockets, in RESP2 and RESP3.
+///
+/// One thread serves them all, in the order in which their bytes arrive. The engine can be used from other threads at
+/// the same time: a test holds the clock while its clients come from elsewhere.
+///
+/// ```
+/// use moonkeep::{Engine, server::{Listen, Server}};
+/// use std::io::{Read, Write};
+///
+/// let engine = Engine::new();
+/// let server = Server::bind(&engine, &Listen { port: Some(0), ..Listen::default() })?;
+/// let (address, handle) = (server.tcp_address().expect("TCP was asked for"), server.handle());
+/// let thread = std::thread::spawn(|| server.run());
+///
+/// let mut socket = std::net::TcpStream::connect(address)?;
+/// socket.write_all(b"SET greeting hello\r\n")?;
+/// let mut answer = [0; 5];
+/// socket.read_exact(&mut answer)?;
+/// assert_eq!(&answer, b"+OK\r\n");
+/// assert_eq!(engine.client().query::<String, _>(["GET", "greeting"])?, "hello");
+///
+/// handle.stop();
+/// thread.join().expect("no panic")?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Server {
+    turns: Turns,
+    tcp_address: Option<SocketAddr>,
+}
+
+impl Server {
+    /// Listens. Connections are taken in once [`run`](Self::run) is called.
+    ///
+    /// # Errors
+    /// An address or path that is taken or not allowed; more sockets than the system has; nowhere to listen.
+    pub fn bind(engine: &Engine, listen: &Listen) -> io::Result<Self> {
+        let mut listeners = Vec::new();
+        if let Some(port) = listen.port {
+            listeners.push(Listener::tcp(SocketAddr::new(listen.address, port))?);
+        }
+        if let Some(path) = &listen.unix {
+            listeners.push(Listener::unix(path)?);
+        }
+        if listeners.is_empty() {
+            let text = "a server needs a TCP port or the path of a unix socket";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+        }
+        let tcp_address = listeners.iter().find_map(Listener::tcp_address);
+        let turns = Turns::new(engine.clone(), listeners, listen.clients_max)?;
+        Ok(Server { turns, tcp_address })
+    }
+    /// The address it listens to, with the port that the system chose.
+    pub fn tcp_address(&self) -> Option<SocketAddr> {
+        self.tcp_address
+    }
+    /// What stops it from another thread.
+    pub fn handle(&self) -> Handle {
+        Handle { mailbox: self.turns.mailbox() }
+    }
+    /// Serves until it is stopped. Then all connections are closed, and the file of a unix socket is removed.
+    ///
+    /// # Errors
+    /// The engine is poisoned; the system refuses to watch a socket.
+    pub fn run(self) -> io::Result<()> {
+        self.turns.run()
+    }
+}
+
+/// Stops a [`Server`].
+#[derive(Clone)]
+pub struct Handle {
+    mailbox: Arc<Mailbox>,
+}
+
+impl Handle {
+    /// Lets [`Server::run`] return after its current turn.
+    pub fn stop(&self) {
+        self.mailbox.stop();
+    }
+}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handle").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,260 @@
+//! The loop: one thread takes turns among all connections, as the server does, so that what happens follows from the
+//! order in which bytes arrive. It stops at sockets only; what other threads bring (a message, the end of a waiting)
+//! comes through `Mailbox`. A script that runs for long calls the loop from inside, so that others are answered.
+
+use super::connection::{Connection, Door, Gone};
+use super::socket::Listener;
+use crate::command::State;
+use crate::engine::{Engine, Meanwhile};
+use crate::reply::Reply;
+use crate::script::Control;
+use crate::util::hasher::Map;
+use mio::{Events, Poll, Token};
+use parking_lot::Mutex;
+use std::cell::RefCell;
+use std::io;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Wake, Waker};
+use std::time::Duration;
+
+const MAILBOX: Token = Token(usize::MAX);
+/// Tokens below are those of listeners.
+const FIRST_CONNECTION: usize = 16;
+/// How many events are taken from the system at once.
+const EVENTS_AT_ONCE: usize = 1024;
+
+thread_local! {
+    /// The loop that this thread runs.
+    static HERE: RefCell<Option<Rc<RefCell<Turns>>>> = const { RefCell::new(None) };
+}
+
+/// Where other threads leave word for the loop.
+#[derive(Debug)]
+pub(super) struct Mailbox {
+    woken: Mutex<Vec<Token>>,
+    /// The loop may be waiting for sockets: it has to be called.
+    sleeps: AtomicBool,
+    stops: AtomicBool,
+    bell: mio::Waker,
+}
+
+impl Mailbox {
+    pub(super) fn stop(&self) {
+        self.stops.store(true, Ordering::SeqCst);
+        self.ring();
+    }
+    fn leave(&self, token: Token) {
+        self.woken.lock().push(token);
+        if self.sleeps.load(Ordering::SeqCst) {
+            self.ring();
+        }
+    }
+    /// The bell fails when the system has no memory for a counter; the loop then sees it in its next turn.
+    fn ring(&self) {
+        let _ = self.bell.wake();
+    }
+}
+
+/// Wakes one connection.
+struct Knock {
+    mailbox: Arc<Mailbox>,
+    token: Token,
+}
+
+impl Wake for Knock {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.mailbox.leave(self.token);
+    }
+}
+
+/// All that the loop holds.
+#[derive(Debug)]
+pub(super) struct Turns {
+    engine: Engine,
+    poll: Poll,
+    mailbox: Arc<Mailbox>,
+    listeners: Vec<Listener>,
+    /// None for the one whose turn it is.
+    connections: Map<Token, Option<Box<Connection>>>,
+    /// Connections that have more to do without being told.
+    unfinished: Vec<Token>,
+    /// Those that were called while they were in the middle of a call.
+    missed: Vec<Token>,
+    next: usize,
+    clients_max: usize,
+    /// Used again from turn to turn.
+    events: Option<Events>,
+}
+
+impl Turns {
+    pub(super) fn new(engine: Engine, mut listeners: Vec<Listener>, clients_max: usize) -> io::Result<Self> {
+        let poll = Poll::new()?;
+        let bell = mio::Waker::new(poll.registry(), MAILBOX)?;
+        let mailbox = Mailbox {
+            woken: Mutex::new(Vec::new()),
+            sleeps: AtomicBool::new(false),
+            stops: AtomicBool::new(false),
+            bell,
+        };
+        for (listener, number) in listeners.iter_mut().zip(0..FIRST_CONNECTION) {
+            listener.register(poll.registry(), Token(number))?;
+        }
+        Ok(Turns {
+            engine,
+            poll,
+            mailbox: Arc::new(mailbox),
+            listeners,
+            connections: Map::default(),
+            unfinished: Vec::new(),
+            missed: Vec::new(),
+            next: FIRST_CONNECTION,
+            clients_max,
+            events: Some(Events::with_capacity(EVENTS_AT_ONCE)),
+        })
+    }
+    pub(super) fn mailbox(&self) -> Arc<Mailbox> {
+        Arc::clone(&self.mailbox)
+    }
+    /// Takes turns until it is told to stop, or the engine is poisoned. What is answered by then is written as far as the
+    /// sockets take it.
+    pub(super) fn run(self) -> io::Result<()> {
+        let (engine, mailbox) = (self.engine.clone(), self.mailbox());
+        engine.script_control().on_overdue(meanwhile);
+        let turns = Rc::new(RefCell::new(self));
+        HERE.set(Some(Rc::clone(&turns)));
+        let mut reply = Reply::new();
+        let result = loop {
+            if mailbox.stops.load(Ordering::SeqCst) {
+                break Ok(());
+            }
+            let idle = match engine.keep_time() {
+                Ok(idle) => idle,
+                Err(error) => break Err(io::Error::other(error)),
+            };
+            if let Err(error) = take_turns(&turns, None, idle, &mut reply) {
+                break Err(error);
+            }
+        };
+        HERE.set(None);
+        result
+    }
+    /// Waits for sockets and for the mailbox, no longer than there is nothing to do by the clock. Those whose turn it is,
+    /// in order.
+    fn wait(&mut self, door: &mut Door<'_, '_>, idle: Option<Duration>) -> io::Result<Vec<Token>> {
+        let mut turns = std::mem::take(&mut self.unfinished);
+        let Some(mut events) = self.events.take() else { return Ok(turns) };
+        self.mailbox.sleeps.store(true, Ordering::SeqCst);
+        let is_busy = !turns.is_empty() || !self.mailbox.woken.lock().is_empty();
+        let limit = if is_busy { Some(Duration::ZERO) } else { idle };
+        let result = self.poll.poll(&mut events, limit);
+        self.mailbox.sleeps.store(false, Ordering::SeqCst);
+        // First those to whom something has come: it came before what arrives now.
+        for token in std::mem::take(&mut *self.mailbox.woken.lock()) {
+            match self.connections.get_mut(&token) {
+                Some(Some(connection)) => {
+                    connection.note_call();
+                    turns.push(token);
+                }
+                Some(None) => self.missed.push(token),
+                None => {}
+            }
+        }
+        let mut knocked = Vec::new();
+        for event in &events {
+            match event.token() {
+                MAILBOX => {}
+                Token(number) if number < FIRST_CONNECTION => knocked.push(number),
+                token => match self.connections.get_mut(&token) {
+                    Some(Some(connection)) => {
+                        connection.note_socket(event.is_read_closed() || event.is_error());
+                        turns.push(token);
+                    }
+                    // It is in the middle of a call, and looks at its socket after it.
+                    Some(None) => self.unfinished.push(token),
+                    None => {}
+                },
+            }
+        }
+        self.events = Some(events);
+        for number in knocked {
+            self.accept(number, door, &mut turns)?;
+        }
+        match result {
+            Err(error) if error.kind() != io::ErrorKind::Interrupted => Err(error),
+            _ => Ok(turns),
+        }
+    }
+    /// A connection has had its turn.
+    fn put_back(&mut self, token: Token, mut connection: Box<Connection>, went_on: Result<bool, Gone>) {
+        let Ok(mut comes_again) = went_on else {
+            self.connections.remove(&token);
+            return;
+        };
+        if let Some(place) = self.missed.iter().position(|missed| *missed == token) {
+            self.missed.swap_remove(place);
+            connection.note_call();
+            comes_again = true;
+        }
+        if comes_again {
+            self.unfinished.push(token);
+        }
+        if let Some(place) = self.connections.get_mut(&token) {
+            *place = Some(connection);
+        }
+    }
+    /// Takes in all connections that have come.
+    fn accept(&mut self, number: usize, door: &mut Door<'_, '_>, turns: &mut Vec<Token>) -> io::Result<()> {
+        loop {
+            let Some(listener) = self.listeners.get(number) else { return Ok(()) };
+            // An error is that of one connection, or a limit of the system: the others are not to suffer.
+            let Ok(Some(mut socket)) = listener.accept() else { return Ok(()) };
+            if self.connections.len() >= self.clients_max {
+                // Its bytes fit into any socket; who does not read them misses an explanation.
+                let _ = socket.write(b"-ERR max number of clients reached\r\n");
+                continue;
+            }
+            let token = Token(self.next);
+            self.next += 1;
+            socket.register(self.poll.registry(), token)?;
+            let peer = socket.peer(listener);
+            let client = match door {
+                None => self.engine.connect(peer).map_err(io::Error::other)?,
+                Some(meanwhile) => meanwhile.connect(&self.engine, peer),
+            };
+            let waker = Waker::from(Arc::new(Knock { mailbox: self.mailbox(), token }));
+            self.connections.insert(token, Some(Box::new(Connection::new(socket, client, waker))));
+            turns.push(token);
+        }
+    }
+}
+
+/// Lets each connection that has something to do do it. The loop is not held while one is at work, so that a script can
+/// call it from inside.
+fn take_turns(
+    turns: &RefCell<Turns>,
+    mut door: Door<'_, '_>,
+    idle: Option<Duration>,
+    reply: &mut Reply,
+) -> io::Result<()> {
+    let tokens = turns.borrow_mut().wait(&mut door, idle)?;
+    for token in tokens {
+        let taken = turns.borrow_mut().connections.get_mut(&token).and_then(Option::take);
+        let Some(mut connection) = taken else { continue };
+        let went_on = connection.go_on(door.as_deref_mut(), reply);
+        turns.borrow_mut().put_back(token, connection, went_on);
+    }
+    Ok(())
+}
+
+/// A script of this thread has run for long: the loop takes a turn in between.
+fn meanwhile(state: &mut State, control: &Control) {
+    let Some(turns) = HERE.with_borrow(Clone::clone) else { return };
+    let mut meanwhile = Meanwhile { state, control };
+    // Whatever fails here is found again by the loop itself.
+    let _ = take_turns(&turns, Some(&mut meanwhile), Some(Duration::ZERO), &mut Reply::new());
+}

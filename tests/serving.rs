@@ -1,0 +1,298 @@
+//! The server front as clients meet it: many at a time, those that wait, vanish or do not read, scripts that run for long,
+//! faults, the clock, limits, the end.
+
+use crate::support::served::{Front, Served, served_engine};
+use crate::support::target::{MAIN, Target, argv};
+use crate::support::wire::Wire;
+use moonkeep::server::{Listen, Server};
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::Duration;
+
+fn call(served: &mut Served, connection: &str, line: &str) -> String {
+    let words: Vec<&str> = line.split(' ').collect();
+    served.call(connection, &argv(&words)).to_string()
+}
+
+fn send(served: &mut Served, connection: &str, line: &str) {
+    let words: Vec<&str> = line.split(' ').collect();
+    served.send(connection, &argv(&words));
+}
+
+fn open(socket: &Path) -> UnixStream {
+    let stream = UnixStream::connect(socket).expect("it listens");
+    stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout can be set");
+    stream
+}
+
+/// Reads so many bytes.
+fn read(stream: &mut UnixStream, count: usize) -> String {
+    let mut bytes = vec![0; count];
+    stream.read_exact(&mut bytes).expect("an answer");
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Reads to the end of the connection.
+fn read_all(stream: &mut UnixStream) -> String {
+    let mut bytes = Vec::new();
+    stream.read_to_end(&mut bytes).expect("an end");
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[test]
+fn a_client_that_waits_is_served_by_another_one_or_by_the_clock() {
+    let mut served = Served::default();
+    send(&mut served, "waits", "BLPOP queue 5");
+    assert_eq!(served.receive("waits"), Wire::Timeout);
+    assert_eq!(call(&mut served, MAIN, "RPUSH queue job"), ":1");
+    assert_eq!(served.receive("waits").to_string(), r#"["queue", "job"]"#);
+    send(&mut served, "waits", "BLPOP queue 5");
+    assert_eq!(call(&mut served, MAIN, "DEBUG ADVANCE 5000"), "+OK");
+    assert_eq!(served.receive("waits"), Wire::Timeout);
+    assert_eq!(call(&mut served, MAIN, "DEBUG ADVANCE 1"), "+OK");
+    assert_eq!(served.receive("waits").to_string(), "nil*");
+}
+
+#[test]
+fn a_client_that_vanishes_waits_no_more() {
+    let mut served = Served::default();
+    let mut vanishes = open(&served.socket());
+    vanishes.write_all(b"BLPOP queue 0\r\n").expect("it reads");
+    while !call(&mut served, MAIN, "INFO clients").contains("blocked_clients:1") {}
+    drop(vanishes);
+    while !call(&mut served, MAIN, "INFO clients").contains("blocked_clients:0") {}
+    assert_eq!(call(&mut served, MAIN, "RPUSH queue job"), ":1");
+    assert_eq!(call(&mut served, MAIN, "LLEN queue"), ":1");
+}
+
+#[test]
+fn debug_advance_moves_a_manual_clock_and_expires_keys() {
+    let mut served = Served::default();
+    assert_eq!(call(&mut served, MAIN, "SET k v PX 100"), "+OK");
+    assert_eq!(call(&mut served, "other", "DEBUG ADVANCE 99"), "+OK");
+    assert_eq!(call(&mut served, MAIN, "PTTL k"), ":1");
+    assert_eq!(call(&mut served, "other", "DEBUG ADVANCE 2"), "+OK");
+    assert_eq!(call(&mut served, MAIN, "DBSIZE"), ":0");
+    for wrong in ["DEBUG ADVANCE -1", "DEBUG ADVANCE soon"] {
+        assert_eq!(call(&mut served, MAIN, wrong), "-ERR value is not an integer or out of range");
+    }
+    let real = moonkeep::Engine::builder().clock(moonkeep::Clock::system()).build();
+    let error = real.client().call(["DEBUG", "ADVANCE", "1"]).expect_err("the system's clock");
+    assert_eq!(error.to_string(), "ERR the system clock cannot be moved; DEBUG ADVANCE needs a manual one");
+}
+
+#[test]
+fn debug_fault_loses_requests_or_replies_until_it_is_healed() {
+    let mut served = Served::default();
+    let socket = served.socket();
+    assert_eq!(call(&mut served, MAIN, "DEBUG FAULT REPLIES COUNT 1 ONLY incr"), "+OK");
+    let mut lossy = open(&socket);
+    lossy.write_all(b"PING\r\nINCR n\r\nPING\r\n").expect("it reads");
+    assert_eq!(read_all(&mut lossy), "+PONG\r\n", "the connection ends instead of an answer");
+    assert_eq!(call(&mut served, MAIN, "INCR n"), ":2", "it had run, and the fault is over");
+    assert_eq!(call(&mut served, MAIN, "DEBUG FAULT REQUESTS"), "+OK");
+    let mut lossy = open(&socket);
+    lossy.write_all(b"INCR n\r\n").expect("it reads");
+    assert_eq!(read_all(&mut lossy), "");
+    assert_eq!(call(&mut served, MAIN, "DEBUG FAULT HEAL"), "+OK");
+    assert_eq!(call(&mut served, MAIN, "GET n"), "\"2\"", "it had not run");
+    let usage = "-ERR DEBUG FAULT takes REQUESTS|REPLIES [COUNT n] [ONLY command [command ...]], or HEAL; n is at least 1";
+    for wrong in
+        ["", " NONE", " REPLIES COUNT 0", " REPLIES COUNT x", " REPLIES ONLY", " HEAL NOW", " REPLIES 1"]
+    {
+        assert_eq!(call(&mut served, MAIN, &format!("DEBUG FAULT{wrong}")), usage, "{wrong:?}");
+    }
+}
+
+#[test]
+fn the_reply_of_a_call_that_waited_is_lost_too() {
+    let mut served = Served::default();
+    assert_eq!(call(&mut served, MAIN, "DEBUG FAULT REPLIES COUNT 1 ONLY blpop"), "+OK");
+    let mut worker = open(&served.socket());
+    worker.write_all(b"BLPOP queue 0\r\n").expect("it reads");
+    while !call(&mut served, MAIN, "INFO clients").contains("blocked_clients:1") {}
+    assert_eq!(call(&mut served, MAIN, "RPUSH queue job"), ":1");
+    assert_eq!(read_all(&mut worker), "");
+    assert_eq!(call(&mut served, MAIN, "LLEN queue"), ":0", "the element is gone, and nobody has it");
+}
+
+#[test]
+fn others_are_answered_while_a_script_runs_for_long() {
+    const BUSY: &str =
+        "-BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.";
+    let mut served = Served::default();
+    assert_eq!(call(&mut served, MAIN, "CONFIG SET busy-reply-threshold 10"), "+OK");
+    assert_eq!(call(&mut served, "transaction", "MULTI"), "+OK");
+    assert_eq!(call(&mut served, "transaction", "SET k v"), "+QUEUED");
+    served.send("script", &argv(&["EVAL", "while true do end", "0"]));
+    while call(&mut served, "first", "GET k") != BUSY {}
+    assert_eq!(
+        call(&mut served, "transaction", "EXEC"),
+        format!("-EXECABORT Transaction discarded because of: {}", &BUSY[1..])
+    );
+    assert_eq!(call(&mut served, "late", "MULTI"), "+OK", "it may run beside a script");
+    assert_eq!(call(&mut served, "late", "GET k"), BUSY);
+    assert_eq!(
+        call(&mut served, "late", "NOSUCH"),
+        "-ERR unknown command 'NOSUCH', with args beginning with: "
+    );
+    assert!(call(&mut served, "later", "HELLO 3").starts_with('%'));
+    assert_eq!(call(&mut served, "first", "FUNCTION KILL"), BUSY);
+    assert_eq!(call(&mut served, "first", "SCRIPT KILL"), "+OK");
+    assert!(served.receive("script").to_string().contains("Script killed by user with SCRIPT KILL"));
+    assert_eq!(call(&mut served, "first", "GET k"), "nil");
+    assert_eq!(
+        call(&mut served, "late", "EXEC"),
+        "-EXECABORT Transaction discarded because of previous errors."
+    );
+}
+
+#[test]
+fn a_script_that_has_written_is_not_killed() {
+    let mut served = Served::default();
+    assert_eq!(call(&mut served, MAIN, "CONFIG SET busy-reply-threshold 10"), "+OK");
+    let source = "redis.call('SET', KEYS[1], 'v') while redis.call('GET', KEYS[1]) do end";
+    served.send("script", &argv(&["EVAL", source, "1", "k"]));
+    while !call(&mut served, "first", "PING").starts_with("-BUSY") {}
+    let unkillable = call(&mut served, "first", "SCRIPT KILL");
+    assert!(
+        unkillable.starts_with("-UNKILLABLE Sorry the script already executed write commands"),
+        "{unkillable}"
+    );
+    // Only the host ends it now.
+    served.engine.script_control().kill();
+    assert!(served.receive("script").is_error());
+    assert_eq!(call(&mut served, "first", "GET k"), "\"v\"");
+}
+
+#[test]
+fn further_clients_are_refused_with_the_servers_words() {
+    let front = Front::new(&served_engine(), Listen { clients_max: 2, ..Listen::default() });
+    let mut first = open(&front.socket());
+    first.write_all(b"PING\r\n").expect("it reads");
+    assert_eq!(read(&mut first, 7), "+PONG\r\n");
+    let second = open(&front.socket());
+    assert_eq!(read_all(&mut open(&front.socket())), "-ERR max number of clients reached\r\n");
+    drop(second);
+    // A place is free once the loop has seen that it is.
+    loop {
+        let mut third = open(&front.socket());
+        let _ = third.write_all(b"QUIT\r\n");
+        let mut bytes = Vec::new();
+        // Refused with words on the way, the system may take back the answer.
+        if third.read_to_end(&mut bytes).is_ok() && bytes == b"+OK\r\n" {
+            break;
+        }
+    }
+}
+
+#[test]
+fn a_client_that_does_not_read_holds_up_nobody_and_is_ended_by_its_limit() {
+    let mut served = Served::default();
+    assert_eq!(call(&mut served, MAIN, &format!("SET big {}", "x".repeat(1 << 20))), "+OK");
+    let mut lazy = open(&served.socket());
+    for _ in 0..20 {
+        lazy.write_all(b"GET big\r\n").expect("it reads");
+    }
+    assert_eq!(call(&mut served, MAIN, "PING"), "+PONG");
+    let line = "$1048576\r\n".len() + (1 << 20) + 2;
+    assert_eq!(read(&mut lazy, 20 * line).len(), 20 * line, "nothing is lost when it reads late");
+    assert_eq!(call(&mut served, MAIN, "CONFIG SET client-output-buffer-limit").chars().next(), Some('-'));
+    served.call(MAIN, &argv(&["CONFIG", "SET", "client-output-buffer-limit", "normal 3mb 0 0"]));
+    for _ in 0..20 {
+        let _ = lazy.write_all(b"GET big\r\n");
+    }
+    assert_eq!(call(&mut served, MAIN, "PING"), "+PONG");
+    let mut rest = Vec::new();
+    let _ = lazy.read_to_end(&mut rest);
+    assert!(rest.len() < 20 * line, "ended with {} bytes", rest.len());
+}
+
+#[test]
+fn messages_reach_clients_in_order_and_before_what_comes_later() {
+    let mut served = Served::default();
+    assert_eq!(call(&mut served, "listens", "SUBSCRIBE news"), r#"["subscribe", "news", :1]"#);
+    for n in 0..100 {
+        assert_eq!(call(&mut served, MAIN, &format!("PUBLISH news {n}")), ":1");
+    }
+    for n in 0..100 {
+        assert_eq!(served.receive("listens").to_string(), format!(r#"["message", "news", "{n}"]"#));
+    }
+    let client_id = call(&mut served, "other", "CLIENT ID");
+    assert_eq!(call(&mut served, "other", "SUBSCRIBE news"), r#"["subscribe", "news", :1]"#);
+    assert_eq!(call(&mut served, MAIN, &format!("CLIENT KILL ID {}", &client_id[1..])), ":1");
+    assert_eq!(call(&mut served, MAIN, "PUBLISH news last"), ":1");
+}
+
+#[test]
+fn many_clients_at_once_lose_nothing() {
+    let engine = served_engine();
+    let front = Front::new(&engine, Listen::default());
+    let mut streams: Vec<UnixStream> = (0..300).map(|_| open(&front.socket())).collect();
+    for round in 1..=5 {
+        for stream in &mut streams {
+            stream.write_all(b"INCR n\r\nINCR n\r\n").expect("it reads");
+        }
+        for stream in &mut streams {
+            let mut replies = String::new();
+            while replies.matches("\r\n").count() < 2 {
+                replies.push_str(&read(stream, 1));
+            }
+        }
+        assert_eq!(engine.client().query::<i64, _>(["GET", "n"]), Ok(600 * round));
+    }
+}
+
+#[test]
+fn stopping_ends_all_connections_and_removes_the_socket() {
+    let engine = served_engine();
+    let mut front = Front::new(&engine, Listen::default());
+    let socket = front.socket();
+    let mut client = open(&socket);
+    client.write_all(b"SET k v\r\nBLPOP queue 0\r\n").expect("it reads");
+    assert_eq!(read(&mut client, 5), "+OK\r\n");
+    front.stop().expect("it ends well");
+    assert_eq!(read_all(&mut client), "");
+    assert!(!socket.exists());
+    assert_eq!(
+        engine.client().query::<String, _>(["GET", "k"]),
+        Ok("v".to_owned()),
+        "the engine is as it was"
+    );
+    // An engine may be served again.
+    let front = Front::new(&engine, Listen::default());
+    let mut client = open(&front.socket());
+    client.write_all(b"GET k\r\n").expect("it reads");
+    assert_eq!(read(&mut client, 7), "$1\r\nv\r\n");
+}
+
+#[test]
+fn where_it_cannot_listen_is_said() {
+    let engine = served_engine();
+    let nowhere = Server::bind(&engine, &Listen::default()).expect_err("no place");
+    assert_eq!(nowhere.to_string(), "a server needs a TCP port or the path of a unix socket");
+    let front = Front::new(&engine, Listen::default());
+    let taken = Server::bind(&engine, &Listen { unix: Some(front.socket()), ..Listen::default() });
+    assert_eq!(taken.expect_err("it is taken").kind(), std::io::ErrorKind::AddrInUse);
+    let file = front.socket().with_file_name("file");
+    std::fs::write(&file, "precious").expect("a file");
+    assert!(Server::bind(&engine, &Listen { unix: Some(file.clone()), ..Listen::default() }).is_err());
+    assert_eq!(std::fs::read(&file).expect("it is still there"), b"precious");
+}
+
+#[test]
+fn clients_over_tcp_are_shown_with_their_addresses() {
+    let engine = served_engine();
+    let server = Server::bind(&engine, &Listen { port: Some(0), ..Listen::default() }).expect("a free port");
+    let (address, handle) = (server.tcp_address().expect("TCP was asked for"), server.handle());
+    let thread = std::thread::spawn(|| server.run());
+    let mut client = std::net::TcpStream::connect(address).expect("it listens");
+    client.write_all(b"CLIENT INFO\r\nQUIT\r\n").expect("it reads");
+    let mut text = String::new();
+    client.read_to_string(&mut text).expect("an end");
+    let own = client.local_addr().expect("an address");
+    assert!(text.contains(&format!(" addr={own} laddr={address} fd=")), "{text}");
+    handle.stop();
+    thread.join().expect("no panic").expect("it ends well");
+}
