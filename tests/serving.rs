@@ -296,3 +296,63 @@ fn clients_over_tcp_are_shown_with_their_addresses() {
     handle.stop();
     thread.join().expect("no panic").expect("it ends well");
 }
+
+/// The command itself: says where it listens, serves, and ends with a signal.
+#[cfg(feature = "cli")]
+#[test]
+fn the_command_serves_until_a_signal_ends_it() {
+    use std::io::BufRead;
+    use std::process::{Command, Stdio};
+    let folder = crate::support::server::fresh_folder().expect("a folder");
+    let socket = folder.join("socket");
+    let mut process = Command::new(env!("CARGO_BIN_EXE_moonkeep"))
+        .args(["serve", "--clock", "manual", "--version", "7.0", "--do", "SET stock:{p1} 10", "--unix"])
+        .arg(&socket)
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    let mut lines = std::io::BufReader::new(process.stdout.take().expect("its output")).lines();
+    let first = lines.next().expect("a line").expect("text");
+    assert_eq!(first, format!("moonkeep serves at {}", socket.display()));
+    let mut client = open(&socket);
+    // As in the README.
+    for (request, answer) in [
+        ("SET lease me PX 5000", "+OK\r\n"),
+        ("DEBUG ADVANCE 5001", "+OK\r\n"),
+        ("EXISTS lease", ":0\r\n"),
+        ("DEBUG FAULT REPLIES COUNT 1 ONLY decr", "+OK\r\n"),
+    ] {
+        client.write_all(format!("{request}\r\n").as_bytes()).expect("it reads");
+        assert_eq!(read(&mut client, answer.len()), answer, "{request}");
+    }
+    client.write_all(b"DECR stock:{p1}\r\n").expect("it reads");
+    assert_eq!(read_all(&mut client), "");
+    let mut client = open(&socket);
+    client.write_all(b"GET stock:{p1}\r\n").expect("it reads");
+    assert_eq!(read(&mut client, 7), "$1\r\n9\r\n");
+    let killed = Command::new("kill").args(["-TERM", &process.id().to_string()]).status();
+    assert!(killed.expect("kill is there").success());
+    assert_eq!(process.wait().expect("an end").code(), Some(0));
+    assert_eq!(read_all(&mut client), "");
+    assert!(!socket.exists());
+    let _ = std::fs::remove_dir_all(&folder);
+}
+
+#[cfg(feature = "cli")]
+#[test]
+fn wrong_options_of_serve_say_what_is_allowed() {
+    for (words, text) in [
+        (&["--clock", "lunar"][..], "--clock takes system or manual, not \"lunar\""),
+        (&["--version", "8.0"], "--version takes 7.0, not \"8.0\": no other one is there"),
+        (&["--port", "70000"], "--port takes a number up to 65535"),
+        (&["--bind", "localhost"], "--bind takes an IP address, as 127.0.0.1 or ::"),
+        (&["--advance", "5"], "--now and --advance need --clock manual"),
+        (&["--nonsense"], "invalid option '--nonsense'; see `moonkeep serve --help`"),
+        (&["word"], "serve takes options only, not \"word\"; see `moonkeep serve --help`"),
+        (&["--port", "1", "--bind", "203.0.113.1"], "cannot listen at 203.0.113.1:1: "),
+    ] {
+        let words: Vec<&str> = ["serve"].iter().chain(words).copied().collect();
+        let (out, err, status) = crate::cli::moonkeep_reading("", &words);
+        assert!(out.is_empty() && err.contains(text) && status != 0, "{words:?}: {out} {err} {status}");
+    }
+}

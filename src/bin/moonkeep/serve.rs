@@ -32,6 +32,7 @@ What sets the keyspace up is done in the order given, before anybody is served:
 How much scripts may do:
   --script-work N     units of work, about an instruction each; a script that needs more ends with an error. Default: no
                       end, as on a server: others are answered BUSY after a while (busy-reply-threshold), and may kill it
+  --version 7.0       whose commands and replies: those of Redis 7.0 are the ones there are
   -h, --help          this text
 
 SIGINT (Ctrl-C) and SIGTERM end it; the keyspace is gone then. The first line of standard output says where it listens.
@@ -86,6 +87,12 @@ impl Options {
             }
             "--unix" => self.listen.unix = Some(parser.value()?.into()),
             "--max-clients" => self.listen.clients_max = number(parser, "--max-clients takes a number")?,
+            "--version" => match text(parser)?.as_str() {
+                "7" | "7.0" | "7.0.15" => {}
+                other => {
+                    return Err(Refusal(format!("--version takes 7.0, not {other:?}: no other one is there")));
+                }
+            },
             "--script-work" => self.script_work = Some(number(parser, "--script-work takes a number")?),
             "--clock" => {
                 self.manual = match text(parser)?.as_str() {
