@@ -148,6 +148,11 @@
 #define MK_REPLY_SET 10
 
 /**
+ * What is said of the value that follows: keys and values in turn are the elements.
+ */
+#define MK_REPLY_ATTR 11
+
+/**
  * A push message: an array that no command asked for.
  */
 #define MK_REPLY_PUSH 12

@@ -13,6 +13,7 @@ mod cli;
 mod contract_edges;
 mod contracts;
 mod corpus;
+mod debugging;
 mod dependencies;
 mod determinism;
 mod diff;

@@ -7,6 +7,7 @@ pub(crate) mod client_info;
 pub mod config;
 pub mod faults;
 pub mod help;
+pub mod host;
 pub mod keys;
 pub mod libraries;
 pub mod log;
@@ -32,11 +33,12 @@ use crate::value::Value;
 use blocking::{Unblock, Wait};
 use config::Config;
 use faults::Fault;
+use host::{Debug, HostCall};
 use libraries::Libraries;
 use pubsub::PubSub;
 use scripts::Scripts;
 use session::{Session, Sessions};
-use spec::{MAY_REPLICATE, NO_MULTI, NOSCRIPT, TOUCHES_ARBITRARY_KEYS, WRITE};
+use spec::{MAY_REPLICATE, NO_MULTI, NOSCRIPT, PROTECTED, TOUCHES_ARBITRARY_KEYS, WRITE};
 use std::time::Duration;
 use table::{Row, Table};
 
@@ -66,6 +68,15 @@ pub enum Flow {
     Fault(Option<Box<Fault>>),
     /// Let the session wait for keys.
     Wait(Box<Wait>),
+    /// Act on all of the state, or on the process.
+    Host(Box<HostCall>),
+}
+
+impl Flow {
+    /// See [`Flow::Host`].
+    pub fn host(call: HostCall) -> Self {
+        Flow::Host(Box::new(call))
+    }
 }
 
 /// What the Lua VM has to do. Positions in argv, so that nothing is copied.
@@ -189,6 +200,8 @@ pub struct State {
     pub(crate) out_of_memory: bool,
     /// The running script may not call what needs more memory.
     pub(crate) refuses_growth: bool,
+    /// What DEBUG has changed.
+    pub debug: Debug,
     /// The running command has told its propagated form itself.
     rewritten: bool,
 }
@@ -214,6 +227,7 @@ impl State {
             worked: 0,
             out_of_memory: false,
             refuses_growth: false,
+            debug: Debug::default(),
             rewritten: false,
         }
     }
@@ -237,6 +251,7 @@ impl State {
             worked: 0,
             out_of_memory: self.out_of_memory,
             refuses_growth: false,
+            debug: self.debug,
             rewritten: false,
         }
     }
@@ -475,17 +490,30 @@ fn client_row(
     session.used_at_ms = now_ms;
     session.last_command = row.as_ref().map_or("", |row| row.spec.name);
     let row = row?;
-    let is_free = session.queue.is_none() && session.subscriber.is_none();
+    let is_free = session.queue.is_none() && session.subscriber.is_none() && !row.spec.has(PROTECTED);
     if is_free && cx.state.config.memory.maxmemory == 0 {
         return Ok((row, false));
     }
     bound_row(cx, row, argv)
 }
 
+/// Commands that a setting has to allow.
+#[cold]
+fn check_protected(cx: &Ctx<'_>, row: &Row) -> Result<(), Failure> {
+    let (container, _) = row.spec.parts();
+    match cx.state.config.text(&format!("enable-{container}-command")).as_str() {
+        "no" => Err(Failure::not_enabled(container)),
+        _ => Ok(()),
+    }
+}
+
 /// The checks that depend on what the session has done before, and on memory.
 #[cold]
 #[inline(never)]
 fn bound_row(cx: &mut Ctx<'_>, row: &'static Row, argv: Argv<'_>) -> Result<(&'static Row, bool), Failure> {
+    if row.spec.has(PROTECTED) {
+        check_protected(cx, row)?;
+    }
     let in_multi = cx.session().queue.is_some();
     if in_multi && row.spec.has(NO_MULTI) {
         return Err(Failure::NOT_IN_MULTI);
@@ -522,7 +550,7 @@ fn script_row(cx: &mut Ctx<'_>, table: &'static Table, argv: Argv<'_>) -> Result
         _ => Failure::SCRIPT_UNKNOWN_COMMAND,
     })?;
     (cx.state.took_long, cx.state.worked) = (row.may_take_long, 0);
-    if row.spec.has(NOSCRIPT) {
+    if row.spec.has(NOSCRIPT) && !cx.state.debug.scripts_may_all {
         return Err(Failure::SCRIPT_NOT_ALLOWED);
     }
     if row.spec.flags & (WRITE | MAY_REPLICATE) != 0 && cx.session().read_only {

@@ -143,7 +143,11 @@ fn restore_key(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow
     if ttl_ms < 0 {
         return Err(Failure::BAD_RESTORE_TTL);
     }
-    let value = rdb::restore(argv[3], &cx.state.config.thresholds()).ok_or(Failure::BAD_DUMP)?;
+    let thresholds = cx.state.config.thresholds();
+    let value = match cx.state.debug.skips_checksums {
+        true => rdb::restore_unchecked(argv[3], &thresholds),
+        false => rdb::restore(argv[3], &thresholds).ok_or(Failure::BAD_DUMP)?,
+    };
     let value = value.map_err(|_| Failure::BAD_DUMP_DATA)?;
     let (db, now_ms) = (cx.db(), cx.now_ms());
     let is_relative = ttl_ms > 0 && !options.absolute;

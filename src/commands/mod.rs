@@ -5,6 +5,7 @@ mod bitmaps;
 mod client;
 mod configuration;
 mod connection;
+mod debug;
 mod dump;
 mod expiry;
 pub(crate) mod functions;
@@ -55,6 +56,7 @@ pub fn table() -> &'static Table {
             client::SPECS,
             configuration::SPECS,
             connection::SPECS,
+            debug::SPECS,
             dump::SPECS,
             expiry::SPECS,
             functions::SPECS,

@@ -4,7 +4,6 @@ use crate::command::spec::*;
 use crate::command::{Argv, Ctx, Flow, help};
 use crate::error::Failure;
 use crate::reply::Reply;
-use crate::value::{Str, Value};
 
 pub(crate) static SPECS: &[Spec] = &[
     Spec {
@@ -132,15 +131,9 @@ fn object_idletime(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<
     Ok(Flow::Done)
 }
 
-/// Integers the server shares between all keys that hold them.
-const SHARED_INTEGERS: i64 = 10_000;
-/// What the server says for a shared value.
-const SHARED: i64 = i32::MAX as i64;
-
 fn object_refcount(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
-    match cx.look_untold(argv[2]).map(|entry| entry.value()) {
-        Some(Value::String(Str::Int(0..SHARED_INTEGERS))) => out.int(SHARED),
-        Some(_) => out.int(1),
+    match cx.look_untold(argv[2]) {
+        Some(entry) => out.int(entry.value().shown_references()),
         None => out.nil(),
     }
     Ok(Flow::Done)

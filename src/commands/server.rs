@@ -1,16 +1,13 @@
-//! The server as a whole: FLUSHALL, FLUSHDB, SWAPDB, DBSIZE, TIME, ROLE, DEBUG. INFO is in `info`, CONFIG in
-//! `configuration`, COMMAND in `introspection`. What needs files or other processes (SAVE, REPLICAOF) is absent.
+//! The server as a whole: FLUSHALL, FLUSHDB, SWAPDB, DBSIZE, TIME, ROLE. INFO is in `info`, CONFIG in `configuration`,
+//! COMMAND in `introspection`, DEBUG in `debug`. What needs files or other processes (SAVE, REPLICAOF) is absent.
 
 use crate::command::args::is;
-use crate::command::faults::Fault;
 use crate::command::spec::*;
-use crate::command::{Argv, Ctx, Flow, help};
+use crate::command::{Argv, Ctx, Flow};
 use crate::error::Failure;
 use crate::reply::Reply;
 use crate::store::Db;
-use crate::util::float::strtod;
 use crate::util::num::parse_i64;
-use std::time::Duration;
 
 pub(crate) static SPECS: &[Spec] = &[
     Spec {
@@ -24,18 +21,6 @@ pub(crate) static SPECS: &[Spec] = &[
         flags: READONLY | FAST,
         tips: &["request_policy:all_shards", "response_policy:agg_sum"],
         run: dbsize,
-        ..Spec::BASE
-    },
-    Spec {
-        name: "debug",
-        usage: "DEBUG",
-        arity: -2,
-        summary: "A container for debugging commands",
-        since: "1.0.0",
-        group: Group::Server,
-        complexity: "Depends on subcommand.",
-        flags: ADMIN | NOSCRIPT | LOADING | STALE | PROTECTED | SYSCMD,
-        run: debug,
         ..Spec::BASE
     },
     Spec {
@@ -177,39 +162,4 @@ fn role(_: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> 
     out.int(0);
     out.array(0);
     Ok(Flow::Done)
-}
-
-fn debug(_: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
-    const LINES: &[&str] = &[
-        "ADVANCE <milliseconds>",
-        "    Move a manual clock on.",
-        "FAULT REQUESTS|REPLIES [COUNT <n>] [ONLY <command> [<command> ...]]",
-        "    Lose requests or replies as a broken connection does: of the next <n> calls, or until FAULT HEAL.",
-        "FAULT HEAL",
-        "    Lose nothing any more.",
-        "PANIC",
-        "    Crash the server simulating a panic.",
-        "SLEEP <seconds>",
-        "    Stop the server for <seconds>. Decimals allowed.",
-    ];
-    match argv {
-        [_, name, seconds] if is(name, "sleep") => return Ok(Flow::Sleep(sleep_time(seconds))),
-        [_, name, ms] if is(name, "advance") => {
-            let ms = parse_i64(ms).and_then(|ms| u64::try_from(ms).ok()).ok_or(Failure::NotInteger)?;
-            return Ok(Flow::Advance(ms));
-        }
-        [_, name, fault @ ..] if is(name, "fault") => return Ok(Flow::Fault(Fault::read(fault)?)),
-        [_, name] if is(name, "help") => help::reply(out, "DEBUG", LINES),
-        // Asked for by name: it shows that a panic poisons this engine and harms nothing else.
-        [_, name] if is(name, "panic") => panic!("DEBUG PANIC"),
-        _ => return Err(Failure::wrong_subcommand("DEBUG", argv[1])),
-    }
-    Ok(Flow::Done)
-}
-
-/// Seconds as C's `strtod` reads them, down to whole microseconds; what is no time is no sleep.
-fn sleep_time(seconds: &[u8]) -> Duration {
-    let seconds = strtod(seconds).value;
-    let longest = i64::MAX as f64 / 1e6;
-    Duration::from_micros((seconds.clamp(0.0, longest) * 1e6) as u64)
 }

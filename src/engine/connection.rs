@@ -50,7 +50,10 @@ impl Engine {
     /// Opens a session for a client that came through a socket.
     pub(crate) fn connect(&self, peer: Peer) -> Result<Client, Error> {
         let client = self.try_client()?;
-        self.shared.lock()?.state.sessions.get_mut(client.id).peer = Some(Box::new(peer));
+        let mut core = self.shared.lock()?;
+        core.state.sessions.get_mut(client.id).peer = Some(Box::new(peer));
+        core.state.debug.is_served = true;
+        drop(core);
         Ok(client)
     }
 }

@@ -10,6 +10,7 @@ mod client;
 mod connection;
 mod exec;
 mod faults;
+mod host;
 mod inbox;
 mod journal;
 mod lock;
@@ -61,6 +62,8 @@ pub(crate) struct Core {
     /// A command has moved the clock: what is due is done at the end of its unit.
     pub(crate) has_moved: bool,
     pub(crate) fault: Option<Box<Fault>>,
+    /// The last image that DEBUG RELOAD has made.
+    image: Option<Arc<[u8]>>,
     /// What becomes of calls that have to wait.
     pub(crate) blocking: Blocking,
     deliveries: blocking::Deliveries,
@@ -223,7 +226,7 @@ impl Core {
         self.state.store.begin_unit(self.clock.now_us());
         self.end_overdue_waits();
         if !self.clock.is_manual() {
-            self.state.store.expire_due(EXPIRE_PER_UNIT);
+            self.expire_due(EXPIRE_PER_UNIT);
             self.finish_unit();
         }
         Ok(())
@@ -266,6 +269,7 @@ impl Core {
                 self.block(id, wait);
                 Ok(())
             }
+            Flow::Host(call) => self.host(id, *call, out),
             Flow::Sleep(time) => {
                 self.clock.sleep(time);
                 out.ok();
@@ -319,9 +323,15 @@ impl Core {
         self.state.store.begin_unit(self.clock.now_us());
         // First those whose time is over, as on the server: that a stream goes at the same time does not end their wait.
         self.end_overdue_waits();
-        self.state.store.expire_due(usize::MAX);
+        self.expire_due(usize::MAX);
         self.finish_unit();
         self.serve();
+    }
+    /// Keys whose time is over go, unless DEBUG SET-ACTIVE-EXPIRE says otherwise.
+    fn expire_due(&mut self, limit: usize) {
+        if !self.state.debug.keeps_expired {
+            self.state.store.expire_due(limit);
+        }
     }
 }
 

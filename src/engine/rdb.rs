@@ -7,7 +7,7 @@ use crate::command::{Origin, REDIS_VERSION, RestorePolicy, State, VmCall};
 use crate::commands::functions::LIBRARY;
 use crate::error::Error;
 use crate::reply::Reply;
-use crate::store::{Event, Expiry};
+use crate::store::{Entry, Event, Expiry};
 use crate::value::rdb::file::{self, Attributes, FileWriter, Record};
 use crate::value::rdb::{Broken, Fault, Writer};
 use std::borrow::Cow;
@@ -41,20 +41,9 @@ impl Engine {
         let core: &mut Core = &mut guard;
         core.state.store.begin_unit(core.clock.now_us());
         let mut fresh = core.state.detached();
-        fresh.store.clear();
-        fresh.libraries = Libraries::default();
-        let mut libraries = Vec::new();
-        let thresholds = fresh.config.thresholds();
-        file::read(file, &thresholds, |offset, record| match record {
-            Record::Library(code) => {
-                libraries.push(code);
-                Ok(())
-            }
-            record => add(&mut fresh, offset, record).map_err(RdbError::from),
-        })?;
-        core.load_libraries(&mut fresh, &libraries)?;
-        core.state.store.adopt(&fresh.store);
-        core.state.libraries = fresh.libraries;
+        fresh.forget_data();
+        core.load_into(&mut fresh, file, Loading::default())?;
+        core.take_data(fresh);
         core.look_again();
         Ok(())
     }
@@ -66,13 +55,71 @@ impl Engine {
         let mut guard = self.shared.lock()?;
         let core: &mut Core = &mut guard;
         core.state.store.begin_unit(core.clock.now_us());
-        Ok(save(&core.state))
+        Ok(save(&core.state, Overdue::Pass))
+    }
+}
+
+/// What becomes of keys whose time is over.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Overdue {
+    /// They are passed over.
+    #[default]
+    Pass,
+    /// They are taken like the others.
+    Keep,
+}
+
+/// How a file is loaded.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Loading {
+    /// What is there already gives way to what is in the file; else it is an error.
+    pub(super) merge: bool,
+    pub(super) overdue: Overdue,
+}
+
+impl State {
+    /// Forgets all keys and libraries.
+    pub(super) fn forget_data(&mut self) {
+        self.store.clear();
+        self.libraries = Libraries::default();
     }
 }
 
 impl Core {
+    /// Adds what is in a file to a state apart.
+    pub(super) fn load_into(
+        &mut self,
+        state: &mut State,
+        file: &[u8],
+        loading: Loading,
+    ) -> Result<(), RdbError> {
+        let mut libraries = Vec::new();
+        let thresholds = state.config.thresholds();
+        file::read(file, &thresholds, |offset, record| match record {
+            Record::Library(code) => {
+                libraries.push(code);
+                Ok(())
+            }
+            record => add(state, loading, offset, record).map_err(RdbError::from),
+        })?;
+        let policy = if loading.merge { RestorePolicy::Replace } else { RestorePolicy::Append };
+        self.load_libraries(state, policy, &libraries)
+    }
+    /// Takes over keys and libraries of a state apart.
+    pub(super) fn take_data(&mut self, fresh: State) {
+        self.state.store.take_content(&fresh.store);
+        self.state.libraries = fresh.libraries;
+        if let Some(vm) = &mut self.vm {
+            vm.forget_libraries();
+        }
+    }
     /// Loads the libraries of a file into a state.
-    fn load_libraries(&mut self, state: &mut State, codes: &[Cow<'_, [u8]>]) -> Result<(), RdbError> {
+    fn load_libraries(
+        &mut self,
+        state: &mut State,
+        policy: RestorePolicy,
+        codes: &[Cow<'_, [u8]>],
+    ) -> Result<(), RdbError> {
         if codes.is_empty() {
             return Ok(());
         }
@@ -82,8 +129,8 @@ impl Core {
             dump.string(code);
         }
         let dump = dump.finish();
-        let (argv, mut out) = ([b"FUNCTION".as_slice(), b"RESTORE", &dump, b"FLUSH"], Reply::new());
-        let call = VmCall::RestoreLibraries { policy: RestorePolicy::Flush };
+        let (argv, mut out) = ([b"FUNCTION".as_slice(), b"RESTORE", &dump], Reply::new());
+        let call = VmCall::RestoreLibraries { policy };
         let id = state.sessions.open(state.store.now_ms());
         let run = self.vm().run(state, id, Origin::Client, &call, &argv, &mut out);
         // What was loaded belongs to that state; it is loaded again when it is called.
@@ -93,15 +140,18 @@ impl Core {
 }
 
 /// Adds a key of a file.
-fn add(state: &mut State, offset: usize, record: Record<'_>) -> Result<(), Broken> {
+fn add(state: &mut State, loading: Loading, offset: usize, record: Record<'_>) -> Result<(), Broken> {
     let Record::Key { db, key, value, attributes } = record else { return Ok(()) };
     let store = &mut state.store;
     let known = u32::try_from(db).ok().filter(|&db| db < store.databases());
     let db = known.ok_or(Broken { offset, fault: Fault::Database(db) })?;
-    if attributes.expire_at_ms.is_some_and(|at_ms| at_ms < store.now_ms()) {
+    let is_overdue = attributes.expire_at_ms.is_some_and(|at_ms| at_ms < store.now_ms());
+    if is_overdue && loading.overdue == Overdue::Pass {
         return Ok(());
     }
-    if store.contains(db, &key) {
+    if loading.merge {
+        store.forget(db, &key);
+    } else if store.contains(db, &key) {
         return Err(Broken { offset, fault: Fault::Duplicate });
     }
     let expiry = attributes.expire_at_ms.map_or(Expiry::Clear, Expiry::At);
@@ -110,13 +160,15 @@ fn add(state: &mut State, offset: usize, record: Record<'_>) -> Result<(), Broke
     Ok(())
 }
 
-fn save(state: &State) -> Vec<u8> {
+/// The whole state as a file.
+pub(super) fn save(state: &State, overdue: Overdue) -> Vec<u8> {
     let (store, thresholds) = (&state.store, state.config.thresholds());
     let (now_ms, memory) = (store.now_ms(), store.memory());
     let mut file = FileWriter::new(REDIS_VERSION, now_ms.div_euclid(1000));
     state.libraries.iter().for_each(|library| file.library(&library.code));
     for db in 0..store.databases() {
-        let live = || store.entries(db).filter(|entry| !entry.is_expired(now_ms));
+        let is_taken = |entry: &&Entry| overdue == Overdue::Keep || !entry.is_expired(now_ms);
+        let live = || store.entries(db).filter(is_taken);
         let keys = live().count();
         if keys == 0 {
             continue;

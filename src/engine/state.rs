@@ -145,6 +145,7 @@ impl Engine {
             clock,
             has_moved: false,
             fault: None,
+            image: None,
             blocking,
             deliveries: Deliveries::default(),
             script_settings,

@@ -61,6 +61,30 @@ texts! {
     BAD_PROTOCOL = "ERR Protocol version is not an integer or out of range";
     /// CONFIG REWRITE: there is no file.
     NO_CONFIG_FILE = "ERR The server is running without a config file";
+    /// DEBUG SDSLEN of what is no string, or a number.
+    NOT_AN_SDS = "ERR Not an sds encoded string.";
+    /// DEBUG LISTPACK of another form.
+    NOT_A_LISTPACK = "ERR Not a listpack encoded object.";
+    /// DEBUG QUICKLIST of another form.
+    NOT_A_QUICKLIST = "ERR Not a quicklist encoded object.";
+    /// DEBUG HTSTATS-KEY of another form.
+    NO_HASH_TABLE = "ERR The value stored at the specified key is not represented using an hash table";
+    /// DEBUG HTSTATS with a database that does not exist.
+    DB_OUT_OF_RANGE_HERE = "ERR Out of range database";
+    /// DEBUG MALLCTL of a setting that no allocator has.
+    NO_SUCH_FILE = "ERR No such file or directory";
+    /// DEBUG CLIENT-EVICTION while clients are not evicted.
+    NO_CLIENT_EVICTION = "ERR maxmemory-clients is disabled.";
+    /// DEBUG PROTOCOL push in RESP2.
+    NEEDS_RESP3 = "ERR RESP2 is not supported by this command";
+    /// DEBUG PROTOCOL of a type that is none.
+    NO_PROTOCOL_TYPE = "ERR Wrong protocol type name. Please use one of the following: string|integer|double|bignum|null|array|set|map|attrib|push|verbatim|true|false";
+    /// DEBUG QUICKLIST-PACKED-THRESHOLD with what is no size.
+    BAD_PACKED_THRESHOLD = "ERR argument must be a memory value bigger than 1 and smaller than 4gb";
+    /// DEBUG RELOAD with another option.
+    BAD_RELOAD_OPTION = "ERR DEBUG RELOAD only supports the MERGE, NOFLUSH and NOSAVE options.";
+    /// DEBUG RELOAD without an image, or with one that does not load.
+    CANNOT_RELOAD = "ERR Error trying to load the RDB dump";
     /// SWAPDB with what is no number.
     BAD_FIRST_DB = "ERR invalid first DB index";
     /// SWAPDB with what is no number.
@@ -108,6 +132,21 @@ impl Failure {
     pub fn config_set(name: &[u8], why: &str) -> Self {
         let after = format!("') - {why}");
         Failure::with_word("ERR CONFIG SET failed (possibly related to argument '", name, &after)
+    }
+    /// DEBUG of what ends a server.
+    pub fn ends_the_process(subcommand: &[u8]) -> Self {
+        let after = " is not supported by moonkeep: it would end the program around the engine";
+        Failure::with_word("ERR DEBUG ", &subcommand.to_ascii_uppercase(), after)
+    }
+    /// DEBUG or MODULE where the configuration does not allow it.
+    pub fn not_enabled(command: &str) -> Self {
+        let name = command.to_ascii_uppercase();
+        Failure::Text(
+            format!(
+                "ERR {name} command not allowed. If the enable-{command}-command option is set to \"local\", you can run it from a local connection, otherwise you need to set this option in the configuration file, and then restart the server."
+            )
+            .into(),
+        )
     }
     /// A subcommand with a wrong number of arguments, where the command looks itself.
     pub fn wrong_subcommand(container: &str, subcommand: &[u8]) -> Self {

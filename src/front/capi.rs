@@ -71,6 +71,8 @@ pub const MK_REPLY_BOOL: c_int = 8;
 pub const MK_REPLY_MAP: c_int = 9;
 /// A set: its members are the elements.
 pub const MK_REPLY_SET: c_int = 10;
+/// What is said of the value that follows: keys and values in turn are the elements.
+pub const MK_REPLY_ATTR: c_int = 11;
 /// A push message: an array that no command asked for.
 pub const MK_REPLY_PUSH: c_int = 12;
 /// An integer of any size in decimal: `mk_reply_str`.
@@ -515,6 +517,7 @@ impl mk_reply {
             ReplyRef::Map(items) => mk_reply { count: items.len(), ..blank(MK_REPLY_MAP) },
             ReplyRef::Set(items) => mk_reply { count: items.len(), ..blank(MK_REPLY_SET) },
             ReplyRef::Push(items) => mk_reply { count: items.len(), ..blank(MK_REPLY_PUSH) },
+            ReplyRef::Attribute(items) => mk_reply { count: items.len(), ..blank(MK_REPLY_ATTR) },
         }
     }
     fn has_text(&self) -> bool {

@@ -53,7 +53,7 @@ fn terminal(value: &ReplyRef<'_>, indent: usize) -> String {
         ReplyRef::Array(items) => list(*items, ')', "(empty array)", indent),
         ReplyRef::Set(items) => list(*items, '~', "(empty set)", indent),
         ReplyRef::Push(items) => list(*items, ')', "(empty push)", indent),
-        ReplyRef::Map(items) => map(*items, indent),
+        ReplyRef::Map(items) | ReplyRef::Attribute(items) => map(*items, indent),
     }
 }
 
@@ -105,7 +105,7 @@ fn raw(value: &ReplyRef<'_>) -> Vec<u8> {
         ReplyRef::Array(items) | ReplyRef::Set(items) | ReplyRef::Push(items) => {
             items.map(|item| raw(&item)).collect::<Vec<_>>().join(&b'\n')
         }
-        ReplyRef::Map(items) => {
+        ReplyRef::Map(items) | ReplyRef::Attribute(items) => {
             let parts: Vec<Vec<u8>> = items.map(|item| raw(&item)).collect();
             parts.chunks(2).map(|pair| pair.join(&b' ')).collect::<Vec<_>>().join(&b'\n')
         }

@@ -28,6 +28,8 @@ pub fn encode_value(value: &ReplyRef<'_>, resp: Resp, out: &mut Vec<u8>) {
         ReplyRef::Map(items) if v3 => aggregate(b'%', items.len() / 2, items, resp, out),
         ReplyRef::Set(items) if v3 => aggregate(b'~', items.len(), items, resp, out),
         ReplyRef::Push(items) if v3 => aggregate(b'>', items.len(), items, resp, out),
+        ReplyRef::Attribute(items) if v3 => aggregate(b'|', items.len() / 2, items, resp, out),
+        ReplyRef::Attribute(_) => {}
         ReplyRef::Map(items) | ReplyRef::Set(items) | ReplyRef::Push(items) => {
             aggregate(b'*', items.len(), items, resp, out);
         }
@@ -73,6 +75,7 @@ fn received_value(value: ReplyRef<'_>, out: &mut Reply) {
             out.array(items.len());
             items.for_each(|item| received_value(item, out));
         }
+        ReplyRef::Attribute(_) => {}
         ReplyRef::Double(value) => out.bulk(format_f64(&mut NumBuf::new(), value)),
         ReplyRef::Coordinate(value) => out.bulk(&format_human(value)),
         ReplyRef::Bool(value) => out.int(i64::from(value)),

@@ -20,6 +20,7 @@ pub(super) enum Kind {
     Map,
     Set,
     Push,
+    Attribute,
     Double,
     Coordinate,
     Bool,
@@ -173,6 +174,10 @@ impl Reply {
     /// A push message; its elements follow. RESP2: an array.
     pub fn push(&mut self, len: usize) {
         self.op(Kind::Push, len as i64);
+    }
+    /// An attribute of the value that follows: so many pairs. RESP2: nothing.
+    pub fn attribute(&mut self, pairs: usize) {
+        self.op(Kind::Attribute, pairs as i64);
     }
     /// A double. RESP2: a bulk string with its text.
     pub fn double(&mut self, value: f64) {

@@ -26,6 +26,8 @@ pub enum ReplyRef<'a> {
     Set(Items<'a>),
     /// A push message.
     Push(Items<'a>),
+    /// What is said of the value that follows: keys and values in turn.
+    Attribute(Items<'a>),
     /// A double.
     Double(f64),
     /// A double that is written with up to 17 decimals, as GEOPOS does.
@@ -57,11 +59,15 @@ impl Reply {
         }
         Items { ops: &self.ops, data: &self.data, left: count }
     }
-    /// The first top-level value; a null when there is none.
+    /// The first top-level value, without what is said of it; a null when there is none.
     pub fn view(&self) -> ReplyRef<'_> {
-        match self.ops.first() {
-            Some(_) => read(&self.ops, &self.data).0,
-            None => ReplyRef::Nil,
+        let mut ops = &self.ops[..];
+        while ops.first().is_some_and(|op| op.kind == Kind::Attribute) {
+            ops = ops.get(width(ops)..).unwrap_or_default();
+        }
+        match ops {
+            [] => ReplyRef::Nil,
+            ops => read(ops, &self.data).0,
         }
     }
     /// Writes a value of another reply, with its elements.
@@ -92,6 +98,10 @@ impl Reply {
             }
             ReplyRef::Push(items) => {
                 self.push(items.len());
+                items
+            }
+            ReplyRef::Attribute(items) => {
+                self.attribute(items.len() / 2);
                 items
             }
         };
@@ -137,7 +147,7 @@ fn width(ops: &[Op]) -> usize {
 fn children(op: &Op) -> usize {
     match op.kind {
         Kind::Array | Kind::Set | Kind::Push => op.n as usize,
-        Kind::Map => 2 * op.n as usize,
+        Kind::Map | Kind::Attribute => 2 * op.n as usize,
         _ => 0,
     }
 }
@@ -158,6 +168,7 @@ fn read<'a>(ops: &'a [Op], data: &'a [u8]) -> (ReplyRef<'a>, usize) {
         Kind::Map => ReplyRef::Map(items()),
         Kind::Set => ReplyRef::Set(items()),
         Kind::Push => ReplyRef::Push(items()),
+        Kind::Attribute => ReplyRef::Attribute(items()),
         Kind::Double => ReplyRef::Double(f64::from_bits(op.n as u64)),
         Kind::Coordinate => ReplyRef::Coordinate(f64::from_bits(op.n as u64)),
         Kind::Bool => ReplyRef::Bool(op.n != 0),
@@ -201,6 +212,7 @@ impl PartialEq for ReplyRef<'_> {
             (BigNumber(a), BigNumber(b)) => a == b,
             (Verbatim(f, a), Verbatim(g, b)) => f == g && a == b,
             (Array(a), Array(b)) | (Map(a), Map(b)) | (Set(a), Set(b)) | (Push(a), Push(b)) => a.eq(*b),
+            (Attribute(a), Attribute(b)) => a.eq(*b),
             _ => false,
         }
     }
@@ -252,8 +264,8 @@ impl fmt::Debug for ReplyRef<'_> {
             ReplyRef::Array(items) => list(items, "[", "]", f),
             ReplyRef::Set(items) => list(items, "~[", "]", f),
             ReplyRef::Push(items) => list(items, ">[", "]", f),
-            ReplyRef::Map(items) => {
-                f.write_str("%{")?;
+            ReplyRef::Map(items) | ReplyRef::Attribute(items) => {
+                f.write_str(if matches!(self, ReplyRef::Map(_)) { "%{" } else { "|{" })?;
                 for (index, item) in items.enumerate() {
                     f.write_str(if index % 2 == 1 {
                         "=>"

@@ -41,7 +41,9 @@ pub(super) fn push_reply(stack: Stack<'_>, reply: ReplyRef<'_>, resp: Resp) -> b
         }
         ReplyRef::Array(items) => push_array(stack, items, resp),
         other if resp == Resp::V3 => push_resp3(stack, other),
-        ReplyRef::Map(items) | ReplyRef::Set(items) | ReplyRef::Push(items) => push_array(stack, items, resp),
+        ReplyRef::Map(items) | ReplyRef::Set(items) | ReplyRef::Push(items) | ReplyRef::Attribute(items) => {
+            push_array(stack, items, resp)
+        }
         ReplyRef::Double(value) => stack.push_bytes(format_f64(&mut NumBuf::new(), value)),
         ReplyRef::Coordinate(value) => stack.push_bytes(&format_human(value)),
         ReplyRef::Bool(value) => stack.push_number(f64::from(u8::from(value))),

@@ -347,6 +347,12 @@ impl Store {
         }
         self.touch(db, key, event, wakes);
     }
+    /// Sets a key without an event: those who watch it are told.
+    pub fn put_untold(&mut self, db: Db, key: &[u8], value: Value, expiry: Expiry) {
+        let heard = std::mem::replace(&mut self.observers.heard, Classes::NONE);
+        self.put(db, key, value, expiry, Event::NEW);
+        self.observers.heard = heard;
+    }
     /// Sets a key as one that was not there before: what it held goes without an event of its own.
     pub fn put_anew(&mut self, db: Db, key: &[u8], value: Value, expiry: Expiry, event: Event) {
         self.clear_place(db, key);

@@ -36,6 +36,13 @@ impl Store {
     ///
     /// Both must have the same number of databases.
     pub(crate) fn adopt(&mut self, other: &Store) {
+        if let Some(journal) = &mut self.journal {
+            journal.abandon_unit();
+        }
+        self.take_content(other);
+    }
+    /// The same within a unit of work, whose writes stay in the journal.
+    pub(crate) fn take_content(&mut self, other: &Store) {
         let mut other = other.detached();
         for (db, own) in (0..).zip(&self.dbs) {
             let new = &other.dbs[db as usize];
@@ -49,9 +56,6 @@ impl Store {
         }
         other.observers = std::mem::take(&mut self.observers);
         other.journal = self.journal.take();
-        if let Some(journal) = &mut other.journal {
-            journal.abandon_unit();
-        }
         *self = other;
     }
     /// A digest of all keys with their values and expiry. It does not depend on the hasher, on the form of values, on

@@ -10,6 +10,7 @@ pub mod partial_sort;
 pub mod preview;
 pub mod rdb;
 pub mod set;
+pub mod sha_digest;
 pub mod stream;
 mod stream_block;
 pub mod stream_groups;
@@ -81,6 +82,13 @@ impl Value {
             Value::ZSet(zset) => zset.encoding(),
             Value::Stream(_) => "stream",
         }
+    }
+
+    /// What OBJECT REFCOUNT says: the server shares small integers between all keys that hold them.
+    pub fn shown_references(&self) -> i64 {
+        const SHARED_INTEGERS: i64 = 10_000;
+        const SHARED: i64 = i32::MAX as i64;
+        if matches!(self, Value::String(Str::Int(0..SHARED_INTEGERS))) { SHARED } else { 1 }
     }
 
     /// The number in cursors of this value, see [`table::Table::walk`]; None where nothing is walked in steps.

@@ -1,7 +1,7 @@
 //! One reply as it crosses the wire in RESP2 or RESP3: read from bytes, written as one line of text that
 //! tests record and compare. Both sides of a comparison pass through here. The text:
 //! `+OK` `-ERR ..` `:1` `"bulk"` `nil` `nil*` (null array) `[a, b]`, RESP3 `%{k=>v}` `~[..]` `>[..]` `,1.5` `#t`
-//! `(123` `="txt:.."` `_nil`.
+//! `|{k=>v}` (attribute) `(123` `="txt:.."` `_nil`.
 
 use std::fmt::{self, Display, Formatter, Write};
 use std::io::{self, BufRead};
@@ -18,6 +18,8 @@ pub(crate) enum Wire {
     Null,
     Array(Vec<Wire>),
     Map(Vec<(Wire, Wire)>),
+    /// What is said of the reply that follows.
+    Attribute(Vec<(Wire, Wire)>),
     Set(Vec<Wire>),
     Push(Vec<Wire>),
     Double(Vec<u8>),
@@ -44,6 +46,7 @@ impl Wire {
             b'~' => Wire::Set(read_items(from, number(rest)?)?),
             b'>' => Wire::Push(read_items(from, number(rest)?)?),
             b'%' => Wire::Map(pairs(read_items(from, 2 * number(rest)?)?)),
+            b'|' => Wire::Attribute(pairs(read_items(from, 2 * number(rest)?)?)),
             b'_' => Wire::Null,
             b',' => Wire::Double(rest.to_vec()),
             b'#' => Wire::Bool(rest == b"t"),
@@ -210,9 +213,10 @@ impl Display for Wire {
             Wire::Array(items) => join(out, "[", items),
             Wire::Set(items) => join(out, "~[", items),
             Wire::Push(items) => join(out, ">[", items),
-            Wire::Map(items) => {
+            Wire::Map(items) | Wire::Attribute(items) => {
                 let body: Vec<String> = items.iter().map(|(key, value)| format!("{key}=>{value}")).collect();
-                write!(out, "%{{{}}}", body.join(", "))
+                let mark = if matches!(self, Wire::Map(_)) { '%' } else { '|' };
+                write!(out, "{mark}{{{}}}", body.join(", "))
             }
             Wire::Double(text) => write!(out, ",{}", plain(text)),
             Wire::Bool(value) => out.write_str(if *value { "#t" } else { "#f" }),

@@ -29,6 +29,7 @@ impl Json {
     /// A reply with its types.
     pub(crate) fn reply(value: ReplyRef<'_>) -> Json {
         let list = |items: moonkeep::reply::Items<'_>| Json::List(items.map(Json::reply).collect());
+        let name = if matches!(value, ReplyRef::Map(_)) { "map" } else { "attribute" };
         match value {
             ReplyRef::Int(number) => Json::Int(number),
             ReplyRef::Bulk(bytes) => Json::text(bytes),
@@ -44,12 +45,12 @@ impl Json {
             ReplyRef::Array(items) => list(items),
             ReplyRef::Set(items) => Json::named("set", list(items)),
             ReplyRef::Push(items) => Json::named("push", list(items)),
-            ReplyRef::Map(mut items) => {
+            ReplyRef::Map(mut items) | ReplyRef::Attribute(mut items) => {
                 let mut pairs = Vec::new();
                 while let (Some(key), Some(value)) = (items.next(), items.next()) {
                     pairs.push(Json::List(vec![Json::reply(key), Json::reply(value)]));
                 }
-                Json::named("map", Json::List(pairs))
+                Json::named(name, Json::List(pairs))
             }
         }
     }

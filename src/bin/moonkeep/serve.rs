@@ -90,7 +90,9 @@ impl Options {
             "--version" => match text(parser)?.as_str() {
                 "7" | "7.0" | "7.0.15" => {}
                 other => {
-                    return Err(Refusal(format!("--version takes 7.0, not {other:?}: no other one is there")));
+                    return Err(Refusal(format!(
+                        "--version takes 7.0, not {other:?}: no other one is there"
+                    )));
                 }
             },
             "--script-work" => self.script_work = Some(number(parser, "--script-work takes a number")?),

@@ -14,7 +14,7 @@ pub mod ziplist;
 
 pub use primitives::{Reader, Writer};
 pub use read::value as read_value;
-pub use write::{kind, value as write_value};
+pub use write::{ListNodes, kind, list_nodes, value as write_value};
 
 use crate::value::Value;
 use crate::value::packed::Limits;
@@ -155,8 +155,16 @@ pub fn dump(value: &Value, thresholds: &Thresholds) -> Vec<u8> {
 /// # Errors
 /// When it holds no value.
 pub fn restore(dump: &[u8], thresholds: &Thresholds) -> Option<Result<Value, Broken>> {
-    let mut reader = Reader::of_dump(dump)?;
-    Some(reader.byte().and_then(|kind| read_value(&mut reader, kind, thresholds)))
+    Reader::of_dump(dump).map(|_| restore_unchecked(dump, thresholds))
+}
+
+/// The value of a dump whose version and checksum are not looked at.
+///
+/// # Errors
+/// When it holds no value.
+pub fn restore_unchecked(dump: &[u8], thresholds: &Thresholds) -> Result<Value, Broken> {
+    let mut reader = Reader::new(dump);
+    reader.byte().and_then(|kind| read_value(&mut reader, kind, thresholds))
 }
 
 #[cfg(test)]

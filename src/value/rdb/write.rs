@@ -49,7 +49,32 @@ pub fn value(writer: &mut Writer, value: &Value, thresholds: &Thresholds) {
     }
 }
 
+/// What a list is divided into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ListNodes {
+    /// How many nodes there are.
+    pub count: usize,
+    /// Their bytes.
+    pub bytes: usize,
+}
+
+/// The nodes of a list that was pushed item by item.
+pub fn list_nodes(list: &List, size: i64) -> ListNodes {
+    let nodes = nodes(list, size);
+    ListNodes { count: nodes.len(), bytes: nodes.iter().map(|(_, node)| node.len()).sum() }
+}
+
 fn list(writer: &mut Writer, list: &List, size: i64) {
+    let nodes = nodes(list, size);
+    writer.length(nodes.len() as u64);
+    for (container, node) in nodes {
+        writer.length(container);
+        writer.string(&node);
+    }
+}
+
+/// The container and the bytes of each node.
+fn nodes(list: &List, size: i64) -> Vec<(u64, Vec<u8>)> {
     let mut nodes = Vec::new();
     let mut node = Builder::default();
     for item in list.iter() {
@@ -64,11 +89,7 @@ fn list(writer: &mut Writer, list: &List, size: i64) {
         node.push(item);
     }
     close(&mut nodes, &mut node);
-    writer.length(nodes.len() as u64);
-    for (container, node) in nodes {
-        writer.length(container);
-        writer.string(&node);
-    }
+    nodes
 }
 
 fn close(nodes: &mut Vec<(u64, Vec<u8>)>, node: &mut Builder) {

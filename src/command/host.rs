@@ -1,0 +1,32 @@
+//! What a command asks of the engine beyond one session: to act on all of the state, or on the process around it.
+
+/// A request that the engine carries out once the handler has returned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HostCall {
+    /// DEBUG RELOAD: write an image, forget all, read it back.
+    Reload {
+        /// An image is made first.
+        save: bool,
+        /// All keys and libraries go first.
+        flush: bool,
+        /// What is there already gives way to what is in the image.
+        merge: bool,
+    },
+    /// DEBUG LOADAOF: forget all and rebuild it from what was written.
+    LoadAof,
+}
+
+/// What DEBUG has changed in how the engine works.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Debug {
+    /// Keys whose time is over go only when a command meets them: SET-ACTIVE-EXPIRE 0.
+    pub keeps_expired: bool,
+    /// Scripts may call any command: SET-DISABLE-DENY-SCRIPTS 1.
+    pub scripts_may_all: bool,
+    /// The checksums of dumps are not looked at: SET-SKIP-CHECKSUM-VALIDATION 1.
+    pub skips_checksums: bool,
+    /// How often CHANGE-REPL-ID was called.
+    pub replication_ids: u64,
+    /// Others use the engine through a front: what would end the process is not done.
+    pub is_served: bool,
+}
