@@ -175,7 +175,7 @@ impl Engine {
         let now_us = core.clock.now_us();
         core.state.store.begin_unit(now_us);
         core.state.store.expire_due(EXPIRE_AT_ONCE);
-        core.state.store.finish_unit();
+        core.finish_unit();
         core.serve();
         core.end_overdue_waits();
         let due_ms = [core.state.store.next_expiry_ms(), core.deliveries.next_deadline_ms()];
