@@ -14,8 +14,10 @@ mod data;
 mod payload;
 pub(crate) mod scripting;
 mod server;
+mod users;
 
 use std::borrow::Cow;
+pub use users::{Reason, RuleError};
 
 /// Why a command was refused, with the text a client reads.
 ///

@@ -85,7 +85,7 @@ impl State {
             count(Topic::Shard),
             size_of::<Session>() + queue_bytes + unread_bytes,
         );
-        line.extend_from_slice(b"default");
+        line.extend_from_slice(session.user_name());
         let _ = write!(line, " redir=-1 resp={}", session.resp.number());
         line
     }

@@ -16,6 +16,8 @@ use crate::value::stream::NodeLimits;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+const REQUIREPASS: &str = "requirepass";
+
 /// Settings of an engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
@@ -147,6 +149,22 @@ impl Config {
     pub fn text(&self, name: &str) -> String {
         let value = setting(name.as_bytes()).map(|(_, setting)| setting.value(self));
         String::from_utf8_lossy(&value.unwrap_or_default()).into_owned()
+    }
+    /// Whether a new user may use all channels.
+    pub fn acl_all_channels(&self) -> bool {
+        self.text("acl-pubsub-default") == "allchannels"
+    }
+    /// The password of the default user as it was set here; what counts is with the users.
+    pub fn requirepass(&self) -> &[u8] {
+        self.kept.get(REQUIREPASS).map_or(b"", Bytes::as_slice)
+    }
+    /// As another one, but for the password, which belongs to users.
+    pub(super) fn adopt(&mut self, other: &Config) {
+        let requirepass = Bytes::from(self.requirepass());
+        *self = other.clone();
+        let kept = Arc::make_mut(&mut self.kept);
+        kept.remove(REQUIREPASS);
+        kept.extend((!requirepass.is_empty()).then_some((REQUIREPASS, requirepass)));
     }
     /// Whether the value of a parameter is `yes`.
     pub fn is_yes(&self, name: &str) -> bool {

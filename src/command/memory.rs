@@ -4,7 +4,7 @@
 use super::shebang::{self, Flags};
 use super::spec::{DENYOOM, Flags as CommandFlags, WRITE};
 use super::table::Row;
-use super::{Argv, Ctx, State};
+use super::{Argv, Ctx, State, refusal};
 use crate::error::Failure;
 
 /// Before a command of a client: makes room. What reruns or replays is not held to the limit.
@@ -22,19 +22,10 @@ pub(super) fn admit(cx: &mut Ctx<'_>, row: &Row, argv: Argv<'_>) -> Result<(), F
         cx.state.tell_events();
     }
     if is_short && may_grow(cx, row, argv) {
-        return Err(refuse(cx, row));
+        return Err(refusal(cx, row, Failure::OutOfMemory));
     }
     cx.state.out_of_memory = is_short;
     Ok(())
-}
-
-fn refuse(cx: &mut Ctx<'_>, row: &Row) -> Failure {
-    if row.spec.name != "exec" {
-        return Failure::OutOfMemory;
-    }
-    cx.session_mut().queue = None;
-    cx.state.store.unwatch(cx.id);
-    Failure::exec_aborted(&Failure::OutOfMemory)
 }
 
 /// The flags that a command has in a queue: those of its script too, as far as memory goes.

@@ -22,6 +22,7 @@ pub(crate) mod shebang;
 pub mod spec;
 pub mod table;
 pub mod usage;
+pub mod users;
 
 use crate::error::Failure;
 use crate::reply::{Reply, Resp};
@@ -41,6 +42,7 @@ use session::{Session, Sessions};
 use spec::{MAY_REPLICATE, NO_MULTI, NOSCRIPT, PROTECTED, TOUCHES_ARBITRARY_KEYS, WRITE};
 use std::time::Duration;
 use table::{Row, Table};
+use users::Users;
 
 /// The version of the server whose behaviour this is.
 pub const REDIS_VERSION: &str = "7.0.15";
@@ -170,6 +172,10 @@ pub struct State {
     pub store: Store,
     /// The clients.
     pub sessions: Sessions,
+    /// Who there is, and what each may do.
+    pub users: Users,
+    /// The session whose script runs, or ran last.
+    pub(crate) script_caller: SessionId,
     /// Who listens to what is published.
     pub pubsub: PubSub,
     /// Sources of known scripts.
@@ -212,6 +218,8 @@ impl State {
         State {
             store,
             sessions: Sessions::default(),
+            users: Users::default(),
+            script_caller: session::SCRIPT_SESSION,
             pubsub: PubSub::default(),
             scripts: Scripts::default(),
             libraries: Libraries::default(),
@@ -233,9 +241,11 @@ impl State {
     }
     /// A copy without sessions, which shares all that neither side changes.
     pub(crate) fn detached(&self) -> State {
-        State {
+        let mut state = State {
             store: self.store.detached(),
             sessions: Sessions::default(),
+            users: self.users.detached(),
+            script_caller: session::SCRIPT_SESSION,
             pubsub: PubSub::default(),
             scripts: self.scripts.clone(),
             libraries: self.libraries.clone(),
@@ -253,14 +263,16 @@ impl State {
             refuses_growth: false,
             debug: self.debug,
             rewritten: false,
-        }
+        };
+        state.review_rights();
+        state
     }
-    /// Takes over what a [`detached`](Self::detached) copy holds; sessions stay.
+    /// Takes over what a [`detached`](Self::detached) copy holds; sessions and users stay, and with them the password.
     pub(crate) fn adopt(&mut self, other: &State) {
         self.store.adopt(&other.store);
         self.scripts = other.scripts.clone();
         self.libraries = other.libraries.clone();
-        self.config = other.config.clone();
+        self.config.adopt(&other.config);
         self.out_of_memory = other.out_of_memory;
         self.stats = other.stats;
         self.started_at_ms = other.started_at_ms;
@@ -446,7 +458,13 @@ pub fn call(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, F
     match cx.origin {
         Origin::Script if cx.state.trace.is_some() => traced(cx, argv, out),
         Origin::Script => script_row(cx, table, argv).and_then(|row| run(cx, row, argv, out)),
-        Origin::Exec => run(cx, table.lookup(argv)?, argv, out),
+        Origin::Exec => {
+            let row = table.lookup(argv)?;
+            if cx.session().restricted {
+                cx.check_permission(row, argv)?;
+            }
+            run(cx, row, argv, out)
+        }
         Origin::Client => match client_row(cx, table, argv) {
             Ok((row, false)) => run(cx, row, argv, out),
             Ok((row, true)) => {
@@ -490,7 +508,8 @@ fn client_row(
     session.used_at_ms = now_ms;
     session.last_command = row.as_ref().map_or("", |row| row.spec.name);
     let row = row?;
-    let is_free = session.queue.is_none() && session.subscriber.is_none() && !row.spec.has(PROTECTED);
+    let is_free = session.queue.is_none() && session.subscriber.is_none() && !session.restricted;
+    let is_free = is_free && !row.spec.has(PROTECTED);
     if is_free && cx.state.config.memory.maxmemory == 0 {
         return Ok((row, false));
     }
@@ -507,16 +526,22 @@ fn check_protected(cx: &Ctx<'_>, row: &Row) -> Result<(), Failure> {
     }
 }
 
-/// The checks that depend on what the session has done before, and on memory.
+/// The checks that depend on who the session is and what it has done before, and on memory.
 #[cold]
 #[inline(never)]
 fn bound_row(cx: &mut Ctx<'_>, row: &'static Row, argv: Argv<'_>) -> Result<(&'static Row, bool), Failure> {
     if row.spec.has(PROTECTED) {
         check_protected(cx, row)?;
     }
-    let in_multi = cx.session().queue.is_some();
+    let (in_multi, restricted) = (cx.session().queue.is_some(), cx.session().restricted);
+    if restricted {
+        cx.check_authenticated(row)?;
+    }
     if in_multi && row.spec.has(NO_MULTI) {
         return Err(Failure::NOT_IN_MULTI);
+    }
+    if restricted {
+        cx.check_permission(row, argv)?;
     }
     if cx.state.config.memory.maxmemory != 0 {
         memory::admit(cx, row, argv)?;
@@ -543,6 +568,17 @@ fn refused(cx: &mut Ctx<'_>, failure: Failure) -> Failure {
     }
 }
 
+/// What a client reads whose command is refused before it runs: an EXEC ends its transaction.
+#[cold]
+fn refusal(cx: &mut Ctx<'_>, row: &Row, failure: Failure) -> Failure {
+    if row.spec.name != "exec" {
+        return failure;
+    }
+    cx.session_mut().queue = None;
+    cx.state.store.unwatch(cx.id);
+    Failure::exec_aborted(&failure)
+}
+
 /// Checks before a script's command: the server has texts of its own for these.
 fn script_row(cx: &mut Ctx<'_>, table: &'static Table, argv: Argv<'_>) -> Result<&'static Row, Failure> {
     let row = table.lookup(argv).map_err(|failure| match failure {
@@ -552,6 +588,9 @@ fn script_row(cx: &mut Ctx<'_>, table: &'static Table, argv: Argv<'_>) -> Result
     (cx.state.took_long, cx.state.worked) = (row.may_take_long, 0);
     if row.spec.has(NOSCRIPT) && !cx.state.debug.scripts_may_all {
         return Err(Failure::SCRIPT_NOT_ALLOWED);
+    }
+    if cx.session().restricted {
+        cx.check_permission(row, argv)?;
     }
     if row.spec.flags & (WRITE | MAY_REPLICATE) != 0 && cx.session().read_only {
         return Err(Failure::SCRIPT_READ_ONLY);

@@ -110,6 +110,10 @@ impl Subscriber {
     pub fn count(&self, topic: Topic) -> usize {
         self.names.of(topic).len()
     }
+    /// The topics of a kind.
+    pub(crate) fn topics(&self, topic: Topic) -> impl Iterator<Item = &Bytes> {
+        self.names.of(topic).iter().map(|(name, ())| name)
+    }
     /// What a reply to SUBSCRIBE and its like counts.
     pub fn told_count(&self, topic: Topic) -> usize {
         match topic {

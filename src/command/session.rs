@@ -39,6 +39,12 @@ pub struct Session {
     pub running: Option<usize>,
     /// A script that may not write runs with the session.
     pub read_only: bool,
+    /// The user that it is, unless that is the default one.
+    pub user: Option<Bytes>,
+    /// It has given a password, or was let in without one.
+    pub authenticated: bool,
+    /// Its commands have to be looked at: its user may not do everything, or it has not authenticated yet.
+    pub restricted: bool,
     /// Its commands come from a journal and were checked when they were written there.
     pub replays: bool,
     /// Where it comes from; none for one of this process.
@@ -122,11 +128,18 @@ pub struct Sessions {
     slots: Vec<Option<Session>>,
     free: Vec<SessionId>,
     next_client_id: u64,
+    /// What a new session is, as to `authenticated` and `restricted`.
+    rights: (bool, bool),
 }
 
 impl Default for Sessions {
     fn default() -> Self {
-        Sessions { slots: vec![Some(Session::default())], free: Vec::new(), next_client_id: 1 }
+        Sessions {
+            slots: vec![Some(Session::default())],
+            free: Vec::new(),
+            next_client_id: 1,
+            rights: (true, false),
+        }
     }
 }
 
@@ -135,7 +148,15 @@ impl Sessions {
     pub fn open(&mut self, now_ms: i64) -> SessionId {
         let client_id = self.next_client_id;
         self.next_client_id += 1;
-        let session = Session { client_id, created_at_ms: now_ms, used_at_ms: now_ms, ..Session::default() };
+        let (authenticated, restricted) = self.rights;
+        let session = Session {
+            client_id,
+            authenticated,
+            restricted,
+            created_at_ms: now_ms,
+            used_at_ms: now_ms,
+            ..Session::default()
+        };
         match self.free.pop() {
             Some(id) => {
                 self.slots[id as usize] = Some(session);
@@ -146,6 +167,10 @@ impl Sessions {
                 (self.slots.len() - 1) as SessionId
             }
         }
+    }
+    /// Sets what new sessions are, as to `authenticated` and `restricted`.
+    pub(crate) fn set_rights(&mut self, authenticated: bool, restricted: bool) {
+        self.rights = (authenticated, restricted);
     }
     /// Closes a session; its number is used again.
     pub fn close(&mut self, id: SessionId) {

@@ -9,6 +9,8 @@ use std::fmt;
 
 /// A command as the table holds it: its spec and what was derived from it once.
 pub struct Row {
+    /// Its place in the table, by which users know it.
+    pub number: u16,
     /// The command's description.
     pub spec: &'static Spec,
     /// The number of words, name included; negative when that is only the least.
@@ -79,7 +81,13 @@ impl Table {
                 }
             }
             let may_take_long = !spec.has(FAST) && !matches!(spec.name, "set" | "del");
-            table.rows.push(Row { spec, arity: arity(spec), may_take_long, subcommands: Vec::new() });
+            table.rows.push(Row {
+                number: place,
+                spec,
+                arity: arity(spec),
+                may_take_long,
+                subcommands: Vec::new(),
+            });
         }
         table.fix_containers();
         table

@@ -5,6 +5,7 @@ use crate::command::blocking::Unblock;
 use crate::command::client_info::{Type, address, local_address};
 use crate::command::session::{Replies, Session};
 use crate::command::spec::*;
+use crate::command::users::Users;
 use crate::command::{Argv, Ctx, Flow, help};
 use crate::error::Failure;
 use crate::reply::Reply;
@@ -331,13 +332,20 @@ struct Filter<'a> {
     kind: Option<Type>,
     address: Option<&'a [u8]>,
     local_address: Option<&'a [u8]>,
+    user: Option<&'a [u8]>,
     skip_me: bool,
 }
 
 impl<'a> Filter<'a> {
-    fn parse(argv: Argv<'a>) -> Result<Self, Failure> {
-        let mut filter =
-            Filter { client_id: None, kind: None, address: None, local_address: None, skip_me: true };
+    fn parse(argv: Argv<'a>, users: &Users) -> Result<Self, Failure> {
+        let mut filter = Filter {
+            client_id: None,
+            kind: None,
+            address: None,
+            local_address: None,
+            user: None,
+            skip_me: true,
+        };
         let mut args = Args::new(argv, 2);
         while let Some(option) = args.next() {
             let value = args.word()?;
@@ -351,9 +359,10 @@ impl<'a> Filter<'a> {
             } else if is(option, "laddr") {
                 filter.local_address = Some(value);
             } else if is(option, "user") {
-                if value != b"default" {
+                if users.get(value).is_none() {
                     return Err(Failure::no_such_user(value));
                 }
+                filter.user = Some(value);
             } else if is(option, "skipme") {
                 filter.skip_me = yes_no(value)?;
             } else {
@@ -367,6 +376,7 @@ impl<'a> Filter<'a> {
             && self.kind.as_ref().is_none_or(|kind| *kind == Type::of(session))
             && self.address.is_none_or(|wanted| wanted == address(session).as_bytes())
             && self.local_address.is_none_or(|wanted| wanted == local_address(session).as_bytes())
+            && self.user.is_none_or(|name| name == session.user_name())
             && !(self.skip_me && is_me)
     }
 }
@@ -384,9 +394,16 @@ fn yes_no(word: &[u8]) -> Result<bool, Failure> {
 fn client_kill(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
     let old_form = argv.len() == 3;
     let filter = if old_form {
-        Filter { client_id: None, kind: None, address: Some(argv[2]), local_address: None, skip_me: false }
+        Filter {
+            client_id: None,
+            kind: None,
+            address: Some(argv[2]),
+            local_address: None,
+            user: None,
+            skip_me: false,
+        }
     } else {
-        Filter::parse(argv)?
+        Filter::parse(argv, &cx.state.users)?
     };
     let fits = |(id, session): &(SessionId, &Session)| filter.fits(session, *id == cx.id);
     let victims: Vec<SessionId> = cx.state.sessions.iter().filter(fits).map(|(id, _)| id).collect();

@@ -119,7 +119,10 @@ fn config_set(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow,
             .map_err(|why| Failure::config_set(name.as_bytes(), why))?;
     }
     cx.state.store.set_memory(config.memory);
-    cx.state.config = config;
+    let before = std::mem::replace(&mut cx.state.config, config);
+    if before.requirepass() != cx.state.config.requirepass() {
+        cx.state.require_password();
+    }
     cx.state.listen();
     if cx.origin == Origin::Client {
         cx.state.store.make_room();

@@ -1,9 +1,10 @@
 //! Connection: PING, ECHO, SELECT, HELLO, AUTH, RESET, QUIT. What looks at clients, CLIENT and its subcommands, is in
-//! `client`; the session itself in `command::session`. There are no users yet: everybody is `default`, without a password.
+//! `client`; the session itself in `command::session`. Who there is, and what each may do, is in `command::users`.
 
 use crate::command::args::{Args, int};
 use crate::command::session::Replies;
 use crate::command::spec::*;
+use crate::command::users::DEFAULT_USER;
 use crate::command::{Argv, Ctx, Flow, REDIS_VERSION};
 use crate::error::Failure;
 use crate::reply::{Reply, Resp};
@@ -125,19 +126,15 @@ fn select(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Fai
     Ok(Flow::Done)
 }
 
-fn auth(_: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
+fn auth(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
     match argv {
-        [_, _password] => return Err(Failure::NO_PASSWORD),
-        [_, user, _password] => authenticate(user)?,
+        [_, _] if cx.state.users.default_user().nopass => return Err(Failure::NO_PASSWORD),
+        [name, password] => cx.authenticate(DEFAULT_USER, password, name)?,
+        [name, user, password] => cx.authenticate(user, password, name)?,
         _ => return Err(Failure::Syntax),
     }
     out.ok();
     Ok(Flow::Done)
-}
-
-/// The one user takes any password.
-fn authenticate(user: &[u8]) -> Result<(), Failure> {
-    if user == b"default" { Ok(()) } else { Err(Failure::WRONG_PASSWORD) }
 }
 
 fn hello(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
@@ -145,8 +142,8 @@ fn hello(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Fail
     let resp = args.next().map(protocol).transpose()?;
     while let Some(option) = args.next() {
         match *args.rest() {
-            [user, _password, ..] if option.eq_ignore_ascii_case(b"auth") => {
-                authenticate(user)?;
+            [user, password, ..] if option.eq_ignore_ascii_case(b"auth") => {
+                cx.authenticate(user, password, argv[0])?;
                 args.nth(1);
             }
             [name, ..] if option.eq_ignore_ascii_case(b"setname") => {
@@ -157,6 +154,9 @@ fn hello(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Fail
         }
     }
     let session = cx.session_mut();
+    if !session.authenticated {
+        return Err(Failure::HELLO_NO_AUTH);
+    }
     session.resp = resp.unwrap_or(session.resp);
     greet(session.resp, session.client_id, out);
     Ok(Flow::Done)
@@ -200,6 +200,7 @@ pub(super) fn client_name(name: &[u8]) -> Result<Bytes, Failure> {
 fn reset(cx: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
     cx.state.store.unwatch(cx.id);
     cx.state.end_subscriptions(cx.id);
+    cx.state.reset_user(cx.id);
     let session = cx.session_mut();
     session.queue = None;
     session.db = 0;

@@ -1,5 +1,6 @@
 //! The commands, one file per family: the rows on top, the handlers below. HINCRBY is in `hashes`, EXPIRE in `expiry`.
 
+mod acl;
 mod bitfields;
 mod bitmaps;
 mod client;
@@ -51,6 +52,7 @@ use std::sync::LazyLock;
 pub fn table() -> &'static Table {
     static TABLE: LazyLock<Table> = LazyLock::new(|| {
         Table::new(&[
+            acl::SPECS,
             bitfields::SPECS,
             bitmaps::SPECS,
             client::SPECS,

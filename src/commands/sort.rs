@@ -76,7 +76,8 @@ struct Options<'a> {
 }
 
 impl<'a> Options<'a> {
-    fn parse(argv: Argv<'a>, read_only: bool) -> Result<Self, Failure> {
+    /// `reaches_all_keys`: whether the user may read all keys, as a pattern can name any.
+    fn parse(argv: Argv<'a>, read_only: bool, reaches_all_keys: bool) -> Result<Self, Failure> {
         let mut found = Options::default();
         let mut args = Args::new(argv, 2);
         while let Some(word) = args.next() {
@@ -96,7 +97,13 @@ impl<'a> Options<'a> {
                 let pattern = args.word()?;
                 found.by = Some(pattern);
                 // A pattern that names one key for all sorts nothing; no later one changes that.
-                found.unsorted |= !until_nul(pattern).contains(&b'*');
+                let names_many = until_nul(pattern).contains(&b'*');
+                found.unsorted |= !names_many;
+                if names_many && !reaches_all_keys {
+                    return Err(Failure::SORT_BY_DENIED);
+                }
+            } else if is(word, "get") && left >= 1 && !reaches_all_keys {
+                return Err(Failure::SORT_GET_DENIED);
             } else if is(word, "get") && left >= 1 {
                 found.gets.push(args.word()?);
             } else {
@@ -259,7 +266,7 @@ fn sorted(cx: &mut Ctx<'_>, key: &[u8], options: &mut Options<'_>) -> Result<Vec
 }
 
 fn sort(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
-    let mut options = Options::parse(argv, false)?;
+    let mut options = Options::parse(argv, false, cx.reaches_all_keys(argv, ACCESS))?;
     let elements = sorted(cx, argv[1], &mut options)?;
     match options.store {
         Some(destination) => store(cx, destination, elements, &options.gets, out),
@@ -269,7 +276,7 @@ fn sort(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failu
 }
 
 fn sort_ro(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
-    let mut options = Options::parse(argv, true)?;
+    let mut options = Options::parse(argv, true, cx.reaches_all_keys(argv, ACCESS))?;
     let elements = sorted(cx, argv[1], &mut options)?;
     show(cx, elements, &options.gets, out);
     Ok(Flow::Done)

@@ -252,9 +252,12 @@ fn invoke(
         return Err(Failure::SCRIPT_WRITES);
     }
     state.begin_script(flags)?;
-    let db = state.sessions.get(caller).db;
+    state.script_caller = caller;
+    let caller = state.sessions.get(caller);
+    let (db, restricted) = (caller.db, caller.restricted);
     let session = state.sessions.get_mut(SCRIPT_SESSION);
     session.db = db;
+    session.restricted = restricted;
     session.resp = Resp::V2;
     session.read_only = run.read_only || (flags.declared && flags.no_writes);
     let finished = match run.called {

@@ -17,6 +17,7 @@ pub mod lzf;
 pub mod num;
 pub mod rng;
 pub mod sha1;
+pub mod sha256;
 pub mod sort;
 pub mod words;
 

@@ -197,6 +197,9 @@ impl Target for Server {
             &["SCRIPT", "FLUSH"],
             &["FUNCTION", "FLUSH"],
             &["CONFIG", "SET", "notify-keyspace-events", "", "maxmemory", "0"],
+            &["CONFIG", "SET", "acllog-max-len", "128", "acl-pubsub-default", "resetchannels"],
+            &["ACL", "DELUSER", "alice", "bob", "carol", "dave"],
+            &["ACL", "LOG", "RESET"],
             &["CONFIG", "RESETSTAT"],
             &["DEBUG", "SET-ACTIVE-EXPIRE", "0"],
         ] {
