@@ -40,10 +40,11 @@ impl Type {
     }
 }
 
-/// The address of a client; what stands for it where there is no socket.
+/// The address of a client; what stands for it where there is no socket. The session that scripts run with has none at all.
 pub(crate) fn address(session: &Session) -> String {
     match &session.peer {
         Some(peer) => peer.address.to_string(),
+        None if session.client_id == 0 => "?:0".to_owned(),
         None => format!("local:{}", session.client_id),
     }
 }

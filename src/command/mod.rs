@@ -12,6 +12,7 @@ pub mod keys;
 pub mod libraries;
 pub mod log;
 mod memory;
+pub(crate) mod observe;
 pub mod output_limits;
 pub mod pubsub;
 pub mod random;
@@ -19,7 +20,9 @@ pub mod scan;
 pub mod scripts;
 pub mod session;
 pub(crate) mod shebang;
+pub mod slowlog;
 pub mod spec;
+pub mod stats;
 pub mod table;
 pub mod usage;
 pub mod users;
@@ -36,10 +39,13 @@ use config::Config;
 use faults::Fault;
 use host::{Debug, HostCall};
 use libraries::Libraries;
+use observe::Ran;
 use pubsub::PubSub;
 use scripts::Scripts;
 use session::{Session, Sessions};
+use slowlog::SlowLog;
 use spec::{MAY_REPLICATE, NO_MULTI, NOSCRIPT, PROTECTED, TOUCHES_ARBITRARY_KEYS, WRITE};
+use stats::Stats;
 use std::time::Duration;
 use table::{Row, Table};
 use users::Users;
@@ -154,17 +160,6 @@ pub enum Origin {
     Script,
 }
 
-/// Counters that INFO shows.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Stats {
-    /// Commands run, those of scripts included.
-    pub commands: u64,
-    /// Error replies.
-    pub errors: u64,
-    /// Sessions opened.
-    pub connections: u64,
-}
-
 /// All state of an engine but the Lua VM: plain data, which can be copied and hashed.
 #[derive(Debug, Clone)]
 pub struct State {
@@ -192,6 +187,14 @@ pub struct State {
     pub table: &'static Table,
     /// What scripts wrote with `redis.log`.
     pub log: log::Log,
+    /// The commands that took long.
+    pub slow_log: SlowLog,
+    /// How long a command has to take so that anybody looks at it, in microseconds: 0 while somebody looks at all.
+    attention_us: u64,
+    /// A command that succeeds and takes no time is counted, and that is all: the clock is held, and nobody looks.
+    pub(crate) is_calm: bool,
+    /// The clock runs by itself: what a script's command takes is to be measured.
+    pub(crate) measures: bool,
     /// What scripts call, while somebody asks for it.
     pub trace: Option<Vec<TracedCall>>,
     /// How many sessions wait.
@@ -215,7 +218,7 @@ pub struct State {
 impl State {
     /// A fresh state.
     pub fn new(store: Store, config: Config, table: &'static Table) -> Self {
-        State {
+        let mut state = State {
             store,
             sessions: Sessions::default(),
             users: Users::default(),
@@ -224,10 +227,14 @@ impl State {
             scripts: Scripts::default(),
             libraries: Libraries::default(),
             config,
-            stats: Stats::default(),
+            stats: Stats::new(table.rows().len()),
             started_at_ms: 0,
             table,
             log: log::Log::default(),
+            slow_log: SlowLog::default(),
+            attention_us: u64::MAX,
+            is_calm: false,
+            measures: false,
             trace: None,
             blocked: 0,
             unblocked: Vec::new(),
@@ -237,32 +244,22 @@ impl State {
             refuses_growth: false,
             debug: Debug::default(),
             rewritten: false,
-        }
+        };
+        state.attend();
+        state
     }
     /// A copy without sessions, which shares all that neither side changes.
     pub(crate) fn detached(&self) -> State {
         let mut state = State {
-            store: self.store.detached(),
-            sessions: Sessions::default(),
             users: self.users.detached(),
-            script_caller: session::SCRIPT_SESSION,
-            pubsub: PubSub::default(),
             scripts: self.scripts.clone(),
             libraries: self.libraries.clone(),
-            config: self.config.clone(),
-            stats: self.stats,
+            stats: self.stats.clone(),
             started_at_ms: self.started_at_ms,
-            table: self.table,
-            log: log::Log::default(),
-            trace: None,
-            blocked: 0,
-            unblocked: Vec::new(),
-            took_long: false,
-            worked: 0,
+            measures: self.measures,
             out_of_memory: self.out_of_memory,
-            refuses_growth: false,
             debug: self.debug,
-            rewritten: false,
+            ..State::new(self.store.detached(), self.config.clone(), self.table)
         };
         state.review_rights();
         state
@@ -274,7 +271,7 @@ impl State {
         self.libraries = other.libraries.clone();
         self.config.adopt(&other.config);
         self.out_of_memory = other.out_of_memory;
-        self.stats = other.stats;
+        self.stats = other.stats.clone();
         self.started_at_ms = other.started_at_ms;
         self.listen();
     }
@@ -323,6 +320,16 @@ pub struct Ctx<'a> {
     pub id: SessionId,
     /// Who calls.
     pub origin: Origin,
+    /// The row that has run.
+    pub(crate) ran: Option<&'static Row>,
+}
+
+impl<'a> Ctx<'a> {
+    /// What a command of a session works with.
+    #[inline(always)]
+    pub fn new(state: &'a mut State, id: SessionId, origin: Origin) -> Self {
+        Ctx { state, id, origin, ran: None }
+    }
 }
 
 impl Ctx<'_> {
@@ -457,7 +464,7 @@ pub fn call(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, F
     let table = cx.state.table;
     match cx.origin {
         Origin::Script if cx.state.trace.is_some() => traced(cx, argv, out),
-        Origin::Script => script_row(cx, table, argv).and_then(|row| run(cx, row, argv, out)),
+        Origin::Script => run_for_script(cx, argv, out),
         Origin::Exec => {
             let row = table.lookup(argv)?;
             if cx.session().restricted {
@@ -473,16 +480,36 @@ pub fn call(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, F
                 out.status("QUEUED");
                 Ok(Flow::Done)
             }
-            Err(failure) => Err(refused(cx, failure)),
+            Err(failure) => Err(refused(cx, argv, failure)),
         },
     }
+}
+
+/// A script's command, which is noted here: nothing of it is left to the engine.
+#[inline(always)]
+fn run_for_script(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
+    let table = cx.state.table;
+    let row = script_row(cx, table, argv).inspect_err(|failure| cx.state.note_rejection(argv, failure))?;
+    let stopwatch = cx.state.measures.then(Stopwatch::start);
+    let result = run(cx, row, argv, out);
+    if cx.state.is_calm && result.is_ok() {
+        cx.state.stats.count(row);
+        return result;
+    }
+    if let Err(failure) = &result {
+        cx.state.stats.note_error(&failure.to_bytes());
+    }
+    let duration_us = stopwatch.map_or(0, |stopwatch| stopwatch.elapsed().as_micros() as u64);
+    let at_us = cx.state.store.now_us();
+    cx.state.note_run(&Ran { id: cx.id, row, argv, duration_us, at_us, waits: false });
+    result
 }
 
 /// A script's command that somebody wants to know of; the tape holds this one reply only.
 #[cold]
 fn traced(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
     let stopwatch = Stopwatch::start();
-    let result = script_row(cx, cx.state.table, argv).and_then(|row| run(cx, row, argv, out));
+    let result = run_for_script(cx, argv, out);
     let real_time = stopwatch.elapsed();
     let mut reply = out.clone();
     if let Err(failure) = &result {
@@ -554,7 +581,10 @@ fn bound_row(cx: &mut Ctx<'_>, row: &'static Row, argv: Argv<'_>) -> Result<(&'s
 
 /// A client's command was refused: an open transaction is spoiled; a refused EXEC discards it.
 #[cold]
-fn refused(cx: &mut Ctx<'_>, failure: Failure) -> Failure {
+fn refused(cx: &mut Ctx<'_>, argv: Argv<'_>, failure: Failure) -> Failure {
+    if let Ok(row) = cx.state.table.resolve(argv) {
+        cx.state.stats.note_rejection(row);
+    }
     match failure {
         Failure::Arity(name) if name == "exec" => {
             cx.session_mut().queue = None;
@@ -609,8 +639,8 @@ fn run(cx: &mut Ctx<'_>, row: &'static Row, argv: Argv<'_>, out: &mut Reply) -> 
     if cx.has_journal() && cx.origin == Origin::Client && row.spec.has(TOUCHES_ARBITRARY_KEYS) {
         cx.state.store.unbracket_journal();
     }
+    cx.ran = Some(row);
     let result = (row.spec.run)(cx, argv, out);
-    cx.state.stats.commands += 1;
     if cx.state.store.has_events() {
         cx.state.tell_events();
     }

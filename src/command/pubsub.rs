@@ -257,6 +257,7 @@ impl State {
     }
     /// Notes which keyspace events somebody may hear, after subscriptions or settings have changed.
     pub(crate) fn listen(&mut self) {
+        self.attend();
         let wanted = self.config.notify_keyspace_events;
         let heard = wanted.is_heard() && self.pubsub.is_heard();
         self.store.listen(if heard { wanted } else { Classes::NONE });

@@ -2,7 +2,7 @@
 
 use crate::command::config::{Setting, setting, settings};
 use crate::command::spec::*;
-use crate::command::{Argv, Ctx, Flow, Origin, Stats, help};
+use crate::command::{Argv, Ctx, Flow, Origin, help};
 use crate::error::Failure;
 use crate::reply::Reply;
 use crate::store::StoreStats;
@@ -155,7 +155,7 @@ fn changes<'a>(cx: &Ctx<'_>, words: &[&'a [u8]]) -> Result<Vec<Change<'a>>, Fail
 }
 
 fn config_resetstat(cx: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
-    cx.state.stats = Stats::default();
+    cx.state.stats.reset();
     cx.state.store.stats = StoreStats::default();
     out.ok();
     Ok(Flow::Done)

@@ -160,7 +160,7 @@ fn persistence(_: &Ctx<'_>, fields: &mut Fields) {
 fn stats(cx: &Ctx<'_>, fields: &mut Fields) {
     let (engine, store) = (&cx.state.stats, &cx.state.store.stats);
     fields.add("total_connections_received", engine.connections);
-    fields.add("total_commands_processed", engine.commands);
+    fields.add("total_commands_processed", engine.commands());
     fields.add("expired_keys", store.expired);
     fields.add("evicted_keys", store.evicted);
     fields.add("evicted_clients", 0);

@@ -29,6 +29,7 @@ mod scripting;
 mod server;
 mod set_algebra;
 mod sets;
+mod slowlog;
 mod sort;
 mod stream_claims;
 mod stream_groups;
@@ -81,6 +82,7 @@ pub fn table() -> &'static Table {
             server::SPECS,
             set_algebra::SPECS,
             sets::SPECS,
+            slowlog::SPECS,
             sort::SPECS,
             stream_claims::SPECS,
             stream_groups::SPECS,

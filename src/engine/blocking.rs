@@ -2,8 +2,10 @@
 //! time is over. Nothing here stops a thread; what a caller does meanwhile is in `pending`.
 
 use super::Core;
-use crate::command::Origin;
 use crate::command::blocking::{Unblock, Wait, WaitOn};
+use crate::command::observe::Ran;
+use crate::command::table::Row;
+use crate::command::{Argv, Ctx, Origin, call};
 use crate::error::{Error, Failure};
 use crate::reply::Reply;
 use crate::store::{Db, SessionId};
@@ -193,7 +195,10 @@ impl Core {
         session.woken_by = Some(key.into());
         let argv: Vec<&[u8]> = wait.argv.iter().map(|word| &**word).collect();
         let mut reply = Reply::new();
-        self.run(id, Origin::Client, &argv, &mut reply);
+        let mut cx = Ctx::new(&mut self.state, id, Origin::Client);
+        let flow = call(&mut cx, &argv, &mut reply);
+        let row = cx.ran;
+        self.end(id, Origin::Client, &argv, flow, &mut reply);
         self.finish_unit();
         let session = self.state.sessions.get_mut(id);
         session.woken_by = None;
@@ -201,8 +206,20 @@ impl Core {
             session.blocked = Some(wait);
             return;
         }
+        if let Some(row) = row {
+            self.note_served(id, row, &argv);
+        }
         self.release(id, db, &wait);
         self.deliver(id, Ok(reply));
+    }
+    /// A command that waited has been served: it took what serving it took.
+    fn note_served(&mut self, id: SessionId, row: &'static Row, argv: Argv<'_>) {
+        let began_us = self.looked_us;
+        if self.state.measures {
+            self.looked_us = self.clock.now_us();
+        }
+        let duration_us = self.looked_us.saturating_sub(began_us).max(0) as u64;
+        self.state.note_served(&Ran { id, row, argv, duration_us, at_us: self.looked_us, waits: false });
     }
     /// Ends the waiting of a session without a key.
     pub(super) fn end_wait(&mut self, id: SessionId, reason: Unblock) {
@@ -211,11 +228,16 @@ impl Core {
         match reason {
             Unblock::Timeout if wait.on == WaitOn::Replicas => reply.int(0),
             Unblock::Timeout => reply.nil_array(),
-            Unblock::Error => reply.error(&Failure::UNBLOCKED),
-            Unblock::StreamGone => reply.error(&Failure::STREAM_GONE),
+            Unblock::Error => self.answer_error(&Failure::UNBLOCKED, &mut reply),
+            Unblock::StreamGone => self.answer_error(&Failure::STREAM_GONE, &mut reply),
             Unblock::Closed => return self.deliver(id, Err(Error::closed())),
         }
         self.deliver(id, Ok(reply));
+    }
+    fn answer_error(&mut self, failure: &Failure, reply: &mut Reply) {
+        self.state.stats.note_error(&failure.to_bytes());
+        self.state.stats.settle_errors();
+        reply.error(failure);
     }
     fn deliver(&mut self, id: SessionId, reply: Result<Reply, Error>) {
         let is_lost = self.deliveries.take_loss(id) || self.loses_replies();
@@ -243,14 +265,14 @@ impl Core {
     }
     /// All of the state is another one: serves who can be served, ends what is over.
     pub(super) fn look_again(&mut self) {
-        self.state.store.begin_unit(self.clock.now_us());
+        self.begin_unit();
         self.serve();
         self.end_overdue_waits();
     }
     /// The clock may have moved without a word to this engine: ends what is over.
     pub(super) fn keep_time(&mut self) {
         if self.deliveries.is_overdue(|| self.clock.now_ms()) {
-            self.state.store.begin_unit(self.clock.now_us());
+            self.begin_unit();
             self.end_overdue_waits();
         }
     }

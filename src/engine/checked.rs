@@ -85,7 +85,8 @@ impl Core {
         let breach = match &verdict {
             Err(_) => None,
             Ok(Verdict::Refused(text)) => {
-                self.state.stats.errors += 1;
+                self.state.stats.note_error(text);
+                self.state.stats.settle_errors();
                 out.error_text(text);
                 None
             }

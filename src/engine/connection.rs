@@ -213,7 +213,7 @@ impl Meanwhile<'_> {
     fn call(&mut self, id: SessionId, argv: Argv<'_>, reply: &mut Reply) -> Result<(), Failure> {
         let busy = if self.control.is_function() { Failure::BUSY_FUNCTION } else { Failure::BUSY_SCRIPT };
         let row = self.state.table.lookup(argv).ok();
-        let cx = &mut Ctx { state: self.state, id, origin: Origin::Client };
+        let cx = &mut Ctx::new(self.state, id, Origin::Client);
         match row {
             // What is no command is refused as such.
             None => call(cx, argv, reply).map(drop),

@@ -33,7 +33,9 @@ pub use script::{Invocation, Script, ToArg};
 pub use state::Snapshot;
 
 use crate::command::faults::Fault;
+use crate::command::observe::Ran;
 use crate::command::session::Replies;
+use crate::command::table::Row;
 use crate::command::{Argv, Ctx, Flow, Origin, State, VmCall, call};
 use crate::error::{Error, Failure};
 use crate::reply::Reply;
@@ -59,6 +61,8 @@ pub(crate) struct Core {
     /// Made at the first script.
     pub(crate) vm: Option<Box<Vm>>,
     pub(crate) clock: Clock,
+    /// The time that was last looked at, in microseconds: what passes until the next look is what a command took.
+    looked_us: i64,
     /// A command has moved the clock: what is due is done at the end of its unit.
     pub(crate) has_moved: bool,
     pub(crate) fault: Option<Box<Fault>>,
@@ -223,13 +227,19 @@ impl Core {
             return Err(Error::usage("the session waits for the reply of an earlier call"));
         }
         self.deliveries.drop_unread(id);
-        self.state.store.begin_unit(self.clock.now_us());
+        self.begin_unit();
         self.end_overdue_waits();
-        if !self.clock.is_manual() {
+        if self.state.measures {
             self.expire_due(EXPIRE_PER_UNIT);
             self.finish_unit();
         }
         Ok(())
+    }
+    /// Looks at the clock for a unit of work.
+    #[inline(always)]
+    fn begin_unit(&mut self) {
+        self.looked_us = self.clock.now_us();
+        self.state.store.begin_unit(self.looked_us);
     }
     /// Ends it, with its reply.
     #[inline(always)]
@@ -258,9 +268,56 @@ impl Core {
             out.keep_pushes();
         }
     }
-    /// Runs one command and does what its flow asks for.
+    /// Runs one command, does what its flow asks for, and notes what it was.
     fn run(&mut self, id: SessionId, origin: Origin, argv: Argv<'_>, out: &mut Reply) {
-        let flow = call(&mut Ctx { state: &mut self.state, id, origin }, argv, out);
+        let mut cx = Ctx::new(&mut self.state, id, origin);
+        let flow = call(&mut cx, argv, out);
+        let row = cx.ran;
+        match (flow, row) {
+            (Ok(Flow::Done), None) => {}
+            (Ok(Flow::Done), Some(row)) if self.state.is_calm => self.state.stats.count(row),
+            (Ok(Flow::Vm(call)), Some(row)) if self.state.is_calm => {
+                self.calm_script((id, origin, row), &call, argv, out);
+            }
+            (flow, row) => self.follow(id, origin, argv, (row, flow), out),
+        }
+    }
+    /// Runs Lua where most calls need no more than to be counted.
+    fn calm_script(
+        &mut self,
+        (id, origin, row): (SessionId, Origin, &'static Row),
+        call: &VmCall,
+        argv: Argv<'_>,
+        out: &mut Reply,
+    ) {
+        let result = self.script(id, origin, call, argv, out);
+        if result.is_ok() && !self.state.stats.has_failures() && self.clock.now_us() == self.looked_us {
+            return self.state.stats.count(row);
+        }
+        let result = result.map(|()| Flow::Done);
+        self.follow(id, origin, argv, (Some(row), result), out);
+    }
+    /// Does what the flow of a command asks for, and notes what the command was, unless it was refused or queued.
+    #[inline(never)]
+    fn follow(&mut self, id: SessionId, origin: Origin, argv: Argv<'_>, called: Called, out: &mut Reply) {
+        let began_us = self.looked_us;
+        let (row, flow) = called;
+        let waits = matches!(flow, Ok(Flow::Wait(_)));
+        self.end(id, origin, argv, flow, out);
+        let Some(row) = row else { return self.state.stats.settle_errors() };
+        self.looked_us = self.clock.now_us();
+        let duration_us = self.looked_us.saturating_sub(began_us).max(0) as u64;
+        self.state.note_run(&Ran { id, row, argv, duration_us, at_us: self.looked_us, waits });
+    }
+    /// Does what the flow of a command asks for. Where that is an error, it is answered.
+    fn end(
+        &mut self,
+        id: SessionId,
+        origin: Origin,
+        argv: Argv<'_>,
+        flow: Result<Flow, Failure>,
+        out: &mut Reply,
+    ) {
         let result = flow.and_then(|flow| match flow {
             Flow::Done => Ok(()),
             Flow::Vm(call) => self.script(id, origin, &call, argv, out),
@@ -283,7 +340,7 @@ impl Core {
             }
         });
         if let Err(failure) = result {
-            self.state.stats.errors += 1;
+            self.state.stats.note_error(&failure.to_bytes());
             out.error(&failure);
         }
     }
@@ -320,7 +377,7 @@ impl Core {
     /// The clock moved: what is due expires now.
     fn settle(&mut self) {
         self.has_moved = false;
-        self.state.store.begin_unit(self.clock.now_us());
+        self.begin_unit();
         // First those whose time is over, as on the server: that a stream goes at the same time does not end their wait.
         self.end_overdue_waits();
         self.expire_due(usize::MAX);
@@ -334,6 +391,9 @@ impl Core {
         }
     }
 }
+
+/// A command that was called: its row, if it ran, and what is to be done.
+type Called = (Option<&'static Row>, Result<Flow, Failure>);
 
 /// On the system clock nobody calls `advance`: each unit takes some of the work of the server's expiry cycle.
 const EXPIRE_PER_UNIT: usize = 16;

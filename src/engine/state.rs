@@ -139,9 +139,13 @@ impl Engine {
         script_settings: Settings,
         blocking: Blocking,
     ) -> Self {
+        let mut state = state;
+        state.measures = !clock.is_manual();
+        state.attend();
         let core = Core {
             state,
             vm: None,
+            looked_us: clock.now_us(),
             clock,
             has_moved: false,
             fault: None,

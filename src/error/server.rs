@@ -17,6 +17,8 @@ texts! {
     WATCH_IN_MULTI = "ERR WATCH inside MULTI is not allowed";
     /// A command that may not be queued.
     NOT_IN_MULTI = "ERR Command not allowed inside a transaction";
+    /// SLOWLOG GET with what is no number of entries.
+    BAD_SLOWLOG_COUNT = "ERR count should be greater than or equal to -1";
     /// CLIENT LIST ID with what is no number.
     BAD_CLIENT_ID = "ERR Invalid client ID";
     /// CLIENT KILL ID with what names nobody.

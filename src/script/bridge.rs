@@ -130,8 +130,7 @@ impl Run {
     fn dispatch(&mut self, state: &mut State, meter: &mut Meter, argv: Argv<'_>) {
         let dirty = state.store.dirty();
         meter.begin_growth(|| state.store.memory_bytes());
-        let result =
-            call(&mut Ctx { state, id: SCRIPT_SESSION, origin: Origin::Script }, argv, &mut self.tape);
+        let result = call(&mut Ctx::new(state, SCRIPT_SESSION, Origin::Script), argv, &mut self.tape);
         match result {
             Ok(Flow::Done) => {}
             Ok(_) => self.tape.error(&Failure::SCRIPT_NOT_ALLOWED),
@@ -279,7 +278,7 @@ impl Call<'_> {
             let meter = &mut (*self.host).meter;
             arguments.clear();
             arguments.array(count.unsigned_abs() as usize);
-            let mut writer = convert::Writer { fields, resp: Resp::V3, out: arguments, meter };
+            let mut writer = convert::Writer { fields, resp: Resp::V3, out: arguments, meter, stats: None };
             let written = (1..=count).try_for_each(|index| {
                 self.stack.copy(index);
                 writer.write(self.stack)

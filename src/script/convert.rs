@@ -4,6 +4,7 @@
 use super::bridge::steps;
 use super::limits::{Meter, Stop};
 use super::stack::{Kind, Stack};
+use crate::command::stats::Stats;
 use crate::error::Failure;
 use crate::error::scripting::CODE;
 use crate::reply::{Items, Reply, ReplyRef, Resp, Slot};
@@ -218,6 +219,8 @@ pub(super) struct Writer<'a> {
     pub(super) out: &'a mut Reply,
     /// What is written is paid for, and may not be larger than its limit.
     pub(super) meter: &'a mut Meter,
+    /// Where errors are counted that are written.
+    pub(super) stats: Option<&'a mut Stats>,
 }
 
 impl Writer<'_> {
@@ -255,6 +258,7 @@ impl Writer<'_> {
         let is_too_deep = depth >= self.meter.limits().nesting && stack.kind(-1) == Kind::Table;
         if is_too_deep || !stack.reserve(4) {
             self.out.error(&Failure::STACK_LIMIT);
+            self.note_error(&Failure::STACK_LIMIT.to_bytes(), false);
             stack.pop(1);
             return None;
         }
@@ -278,7 +282,7 @@ impl Writer<'_> {
             self.push_field(stack, field);
             let kind = stack.kind(-1);
             match (field, kind) {
-                (0, Kind::String) => self.out.error_text(trim_last_line_ends(before_nul(text(stack)))),
+                (0, Kind::String) => self.write_error(stack),
                 (1, Kind::String) => self.out.status_bytes(before_nul(text(stack))),
                 (2, Kind::Number) => self.out.double(stack.number(-1).unwrap_or_default()),
                 (3, Kind::String) => self.out.big_number(text(stack)),
@@ -300,6 +304,27 @@ impl Writer<'_> {
             return None;
         }
         Some(Level::Array { slot: self.out.deferred_array(), count: 0 })
+    }
+
+    /// Writes the error on top, whose table is below.
+    fn write_error(&mut self, stack: Stack<'_>) {
+        let text = trim_last_line_ends(before_nul(text(stack)));
+        self.out.error_text(text);
+        let top = stack.top();
+        let is_retold = stack.reserve(8) && {
+            stack.copy(-2);
+            is_retold(stack)
+        };
+        stack.set_top(top);
+        self.note_error(text, is_retold);
+    }
+
+    fn note_error(&mut self, text: &[u8], is_retold: bool) {
+        match &mut self.stats {
+            Some(stats) if is_retold => stats.note_retold(),
+            Some(stats) => stats.note_error(text),
+            None => {}
+        }
     }
 
     /// True when the table on top is short and all its keys are numbers: then it has none of the fields.
@@ -425,16 +450,24 @@ fn push_inherited(stack: Stack<'_>, name: &[u8]) {
     stack.push_nil();
 }
 
-/// The text of the error that ended a script: the value on top. Outside protected calls only, as `Writer`.
-pub(super) fn failure_text(stack: Stack<'_>, name: &[u8], stop: Option<Stop>) -> Vec<u8> {
+/// Whether the table on top is the error of a command, which is counted already.
+fn is_retold(stack: Stack<'_>) -> bool {
+    push_inherited(stack, NAMES[2]);
+    stack.kind(-1) == Kind::Boolean && stack.truth(-1)
+}
+
+/// The text of the error that ended a script: the value on top; and whether it is that of a command, which is counted
+/// already. Outside protected calls only, as `Writer`.
+pub(super) fn failure_text(stack: Stack<'_>, name: &[u8], stop: Option<Stop>) -> (Vec<u8>, bool) {
     if let Some(stop) = stop
         && stack.kind(-1) != Kind::Table
     {
-        return stop.failure().to_bytes().into_owned();
+        return (stop.failure().to_bytes().into_owned(), false);
     }
     if stack.kind(-1) != Kind::Table {
         let message = stack.text(-1).map_or(&b"execution failure"[..], before_nul);
-        return Failure::running(name, &message[..message.len().min(100)]).to_bytes().into_owned();
+        let text = Failure::running(name, &message[..message.len().min(100)]).to_bytes().into_owned();
+        return (text, false);
     }
     let field = |name: &[u8]| {
         let top = stack.top();
@@ -449,5 +482,8 @@ pub(super) fn failure_text(stack: Stack<'_>, name: &[u8], stop: Option<Stop>) ->
             text.extend_from_slice(part);
         }
     }
-    text
+    let top = stack.top();
+    let is_retold = is_retold(stack);
+    stack.set_top(top);
+    (text, is_retold)
 }

@@ -12,6 +12,7 @@ use super::library::{self, Environment, Registered};
 use super::limits::{Control, Limits, Meter, Purpose, Stop};
 use super::stack::{Outcome, REGISTRY, Stack};
 use super::{convert, parsing, sandbox};
+use crate::command::stats::Stats;
 use crate::command::{Argv, State};
 use crate::error::Failure;
 use crate::reply::{Reply, Resp};
@@ -363,7 +364,12 @@ impl Interpreter {
     }
 
     /// Writes the result of `run` in the version that the script chose.
-    pub(super) fn write_result(&mut self, resp: Resp, out: &mut Reply) -> Result<(), Stop> {
+    pub(super) fn write_result(
+        &mut self,
+        resp: Resp,
+        out: &mut Reply,
+        stats: &mut Stats,
+    ) -> Result<(), Stop> {
         let stack = self.stack();
         // SAFETY: nothing else borrows the host between runs.
         let meter = unsafe {
@@ -372,7 +378,8 @@ impl Interpreter {
             }
             &mut (*self.host).meter
         };
-        let written = convert::Writer { fields: &self.fields, resp, out, meter }.write(stack);
+        let written =
+            convert::Writer { fields: &self.fields, resp, out, meter, stats: Some(stats) }.write(stack);
         meter.tell_left();
         if written.is_err() {
             stack.set_top(HANDLER);

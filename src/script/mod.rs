@@ -270,14 +270,20 @@ fn invoke(
     state.store.targets = Targets::All;
     let mark = out.mark();
     let finished = finished.and_then(|()| {
-        interpreter.write_result(resp, out).map_err(|stop| {
+        interpreter.write_result(resp, out, &mut state.stats).map_err(|stop| {
             out.rollback(mark);
             Some(stop)
         })
     });
     if let Err(stop) = finished {
         let name = name_of(&run.called, state);
-        out.error_text(&convert::failure_text(interpreter.result(), &name, stop));
+        let (text, is_retold) = convert::failure_text(interpreter.result(), &name, stop);
+        out.error_text(&text);
+        if is_retold {
+            state.stats.note_retold();
+        } else {
+            state.stats.note_error(&text);
+        }
     }
     interpreter.clear();
     Ok(())

@@ -11,6 +11,7 @@ pub mod float;
 pub mod geohash;
 pub mod glob;
 pub mod hasher;
+pub mod histogram;
 pub mod long_double;
 pub mod lrand48;
 pub mod lzf;

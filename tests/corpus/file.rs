@@ -163,9 +163,21 @@ fn unordered(step: &Step) -> Option<&'static str> {
 
 /// A pattern with `*` for any text.
 fn matches(pattern: &[u8], text: &[u8]) -> bool {
-    match pattern.split_first() {
-        None => text.is_empty(),
-        Some((b'*', rest)) => (0..=text.len()).any(|skip| matches(rest, &text[skip..])),
-        Some((&first, rest)) => text.first() == Some(&first) && matches(rest, &text[1..]),
+    let (mut at, mut seen) = (0, 0);
+    // Where the last star stands, and how much of the text was left to it.
+    let mut star = None;
+    while seen < text.len() {
+        if pattern.get(at) == Some(&b'*') {
+            star = Some((at, seen));
+            at += 1;
+        } else if pattern.get(at) == Some(&text[seen]) {
+            (at, seen) = (at + 1, seen + 1);
+        } else if let Some((star_at, from)) = star {
+            star = Some((star_at, from + 1));
+            (at, seen) = (star_at + 1, from + 1);
+        } else {
+            return false;
+        }
     }
+    pattern[at..].iter().all(|&byte| byte == b'*')
 }

@@ -22,7 +22,6 @@ pub(crate) struct Server {
     process: Child,
     folder: PathBuf,
     clock: File,
-    now_ms: i64,
     connections: BTreeMap<String, Connection>,
     aof: Option<Aof>,
 }
@@ -59,10 +58,11 @@ impl Server {
         let library = build_clock(&folder)?;
         let mut process = spawn(&folder, &clock_path, &library, settings)?;
         wait_until_ready(&mut process)?;
-        let clock = OpenOptions::new().write(true).open(&clock_path).map_err(|error| error.to_string())?;
+        let clock =
+            OpenOptions::new().read(true).write(true).open(&clock_path).map_err(|error| error.to_string())?;
         let aof = Aof::open(&folder);
         let connections = BTreeMap::new();
-        let mut server = Server { process, folder, clock, now_ms: START_MS, connections, aof };
+        let mut server = Server { process, folder, clock, connections, aof };
         match server.control(&["INFO", "server"]) {
             Wire::Bulk(info) if String::from_utf8_lossy(&info).contains(VERSION) => Ok(server),
             _ => Err("the server found is not version 7.0.15".into()),
@@ -92,13 +92,19 @@ impl Server {
     }
 
     fn set_clock(&mut self, now_ms: i64) {
-        self.now_ms = now_ms;
         self.clock.write_all_at(&(now_ms * 1000).to_ne_bytes(), 0).expect("the clock file is writable");
+    }
+
+    /// What the clock shows: the server moves it on too, when it sleeps.
+    fn clock_ms(&self) -> i64 {
+        let mut us = [0; 8];
+        self.clock.read_exact_at(&mut us, 0).expect("the clock file is readable");
+        i64::from_ne_bytes(us) / 1000
     }
 
     /// Lets time pass without removing what expires: it goes when a command meets it.
     pub(crate) fn pass(&mut self, ms: i64) {
-        self.set_clock(self.now_ms + ms);
+        self.set_clock(self.clock_ms() + ms);
     }
 
     /// From now on the server keeps what it propagates, and expires keys only when a command meets them.
@@ -114,6 +120,7 @@ impl Server {
         while self.incremental_file().is_none() {
             self.control(&["DEBUG", "SLEEP", "0.01"]);
         }
+        self.set_clock(START_MS);
     }
 
     /// The file to which writes are appended, once the server has begun it.
@@ -179,7 +186,7 @@ impl Target for Server {
     }
 
     fn advance(&mut self, ms: i64) {
-        self.set_clock(self.now_ms + ms);
+        self.pass(ms);
         // The server looks for timeouts of blocked clients before it answers.
         self.control(&["PING"]);
         self.sweep();
@@ -200,6 +207,8 @@ impl Target for Server {
             &["CONFIG", "SET", "acllog-max-len", "128", "acl-pubsub-default", "resetchannels"],
             &["ACL", "DELUSER", "alice", "bob", "carol", "dave"],
             &["ACL", "LOG", "RESET"],
+            &["CONFIG", "SET", "slowlog-log-slower-than", "10000", "slowlog-max-len", "128"],
+            &["SLOWLOG", "RESET"],
             &["CONFIG", "RESETSTAT"],
             &["DEBUG", "SET-ACTIVE-EXPIRE", "0"],
         ] {

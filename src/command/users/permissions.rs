@@ -108,7 +108,7 @@ impl State {
         let victims = if lost { self.unlawful_listeners(name, &user) } else { Vec::new() };
         self.users.set(Bytes::from(name), user);
         for id in victims {
-            Ctx { state: self, id, origin: Origin::Client }.close_session(id);
+            Ctx::new(self, id, Origin::Client).close_session(id);
         }
         self.review_rights();
     }
@@ -133,7 +133,7 @@ impl State {
         let theirs = self.sessions.iter().filter(|(_, session)| session.user_name() == name);
         for id in theirs.map(|(id, _)| id).collect::<Vec<_>>() {
             self.become_user(id, None, false);
-            Ctx { state: self, id, origin: Origin::Client }.close_session(id);
+            Ctx::new(self, id, Origin::Client).close_session(id);
         }
         true
     }
