@@ -45,6 +45,7 @@ mod scripts;
 mod serving;
 #[cfg(feature = "server")]
 mod serving_bytes;
+#[cfg(feature = "server")]
 mod serving_time;
 mod settings;
 mod state;
