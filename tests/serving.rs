@@ -149,6 +149,34 @@ fn others_are_answered_while_a_script_runs_for_long() {
 }
 
 #[test]
+fn a_request_that_came_together_with_a_script_is_answered_while_that_runs() {
+    let engine = served_engine();
+    let front = Front::new(&engine, Listen::default());
+    let (mut script, mut other) = (open(&front.socket()), open(&front.socket()));
+    for stream in [&mut script, &mut other] {
+        stream.write_all(b"CONFIG SET busy-reply-threshold 0\r\n").expect("it reads");
+        assert_eq!(read(stream, 5), "+OK\r\n");
+    }
+    // Nobody is served while another thread is in the engine: both requests are there when it leaves.
+    let (control, inside) = (engine.script_control(), engine.clone());
+    let thread = std::thread::spawn(move || inside.client().call(["EVAL", "while true do end", "0"]));
+    while !control.is_running() {
+        std::thread::yield_now();
+    }
+    script
+        .write_all(b"CONFIG SET busy-reply-threshold 1\r\nEVAL 'while true do end' 0\r\n")
+        .expect("it reads");
+    other.write_all(b"PING\r\n").expect("it reads");
+    control.kill();
+    assert!(thread.join().expect("no panic").is_err());
+    let busy = "-BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.\r\n";
+    assert_eq!(read(&mut other, busy.len()), busy);
+    other.write_all(b"SCRIPT KILL\r\n").expect("it reads");
+    assert_eq!(read(&mut other, 5), "+OK\r\n");
+    assert!(read(&mut script, 40).starts_with("+OK\r\n-ERR Script killed by user"));
+}
+
+#[test]
 fn a_script_that_has_written_is_not_killed() {
     let mut served = Served::default();
     assert_eq!(call(&mut served, MAIN, "CONFIG SET busy-reply-threshold 10"), "+OK");

@@ -12,6 +12,7 @@ use crate::util::hasher::Map;
 use mio::{Events, Poll, Token};
 use parking_lot::Mutex;
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -81,6 +82,8 @@ pub(super) struct Turns {
     listeners: Vec<Listener>,
     /// None for the one whose turn it is.
     connections: Map<Token, Option<Box<Connection>>>,
+    /// Those whose turn it is now, in order; a script in the middle of them lets the others go on.
+    due: VecDeque<Token>,
     /// Connections that have more to do without being told.
     unfinished: Vec<Token>,
     /// Those that were called while they were in the middle of a call.
@@ -110,6 +113,7 @@ impl Turns {
             mailbox: Arc::new(mailbox),
             listeners,
             connections: Map::default(),
+            due: VecDeque::new(),
             unfinished: Vec::new(),
             missed: Vec::new(),
             next: FIRST_CONNECTION,
@@ -143,13 +147,13 @@ impl Turns {
         HERE.set(None);
         result
     }
-    /// Waits for sockets and for the mailbox, no longer than there is nothing to do by the clock. Those whose turn it is,
-    /// in order.
-    fn wait(&mut self, door: &mut Door<'_, '_>, idle: Option<Duration>) -> io::Result<Vec<Token>> {
-        let mut turns = std::mem::take(&mut self.unfinished);
-        let Some(mut events) = self.events.take() else { return Ok(turns) };
+    /// Waits for sockets and for the mailbox, no longer than there is nothing to do by the clock, and notes whose turn it
+    /// is.
+    fn wait(&mut self, door: &mut Door<'_, '_>, idle: Option<Duration>) -> io::Result<()> {
+        self.due.extend(self.unfinished.drain(..));
+        let Some(mut events) = self.events.take() else { return Ok(()) };
         self.mailbox.sleeps.store(true, Ordering::SeqCst);
-        let is_busy = !turns.is_empty() || !self.mailbox.woken.lock().is_empty();
+        let is_busy = !self.due.is_empty() || !self.mailbox.woken.lock().is_empty();
         let limit = if is_busy { Some(Duration::ZERO) } else { idle };
         let result = self.poll.poll(&mut events, limit);
         self.mailbox.sleeps.store(false, Ordering::SeqCst);
@@ -158,7 +162,7 @@ impl Turns {
             match self.connections.get_mut(&token) {
                 Some(Some(connection)) => {
                     connection.note_call();
-                    turns.push(token);
+                    self.due.push_back(token);
                 }
                 Some(None) => self.missed.push(token),
                 None => {}
@@ -172,7 +176,7 @@ impl Turns {
                 token => match self.connections.get_mut(&token) {
                     Some(Some(connection)) => {
                         connection.note_socket(event.is_read_closed() || event.is_error());
-                        turns.push(token);
+                        self.due.push_back(token);
                     }
                     // It is in the middle of a call, and looks at its socket after it.
                     Some(None) => self.unfinished.push(token),
@@ -182,11 +186,11 @@ impl Turns {
         }
         self.events = Some(events);
         for number in knocked {
-            self.accept(number, door, &mut turns)?;
+            self.accept(number, door)?;
         }
         match result {
             Err(error) if error.kind() != io::ErrorKind::Interrupted => Err(error),
-            _ => Ok(turns),
+            _ => Ok(()),
         }
     }
     /// A connection has had its turn.
@@ -208,7 +212,7 @@ impl Turns {
         }
     }
     /// Takes in all connections that have come.
-    fn accept(&mut self, number: usize, door: &mut Door<'_, '_>, turns: &mut Vec<Token>) -> io::Result<()> {
+    fn accept(&mut self, number: usize, door: &mut Door<'_, '_>) -> io::Result<()> {
         loop {
             let Some(listener) = self.listeners.get(number) else { return Ok(()) };
             // An error is that of one connection, or a limit of the system: the others are not to suffer.
@@ -228,7 +232,7 @@ impl Turns {
             };
             let waker = Waker::from(Arc::new(Knock { mailbox: self.mailbox(), token }));
             self.connections.insert(token, Some(Box::new(Connection::new(socket, client, waker))));
-            turns.push(token);
+            self.due.push_back(token);
         }
     }
 }
@@ -241,14 +245,17 @@ fn take_turns(
     idle: Option<Duration>,
     reply: &mut Reply,
 ) -> io::Result<()> {
-    let tokens = turns.borrow_mut().wait(&mut door, idle)?;
-    for token in tokens {
-        let taken = turns.borrow_mut().connections.get_mut(&token).and_then(Option::take);
-        let Some(mut connection) = taken else { continue };
+    turns.borrow_mut().wait(&mut door, idle)?;
+    loop {
+        let (token, mut connection) = {
+            let mut turns = turns.borrow_mut();
+            let Some(token) = turns.due.pop_front() else { return Ok(()) };
+            let Some(connection) = turns.connections.get_mut(&token).and_then(Option::take) else { continue };
+            (token, connection)
+        };
         let went_on = connection.go_on(door.as_deref_mut(), reply);
         turns.borrow_mut().put_back(token, connection, went_on);
     }
-    Ok(())
 }
 
 /// A script of this thread has run for long: the loop takes a turn in between.
