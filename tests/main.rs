@@ -48,6 +48,8 @@ mod serving_bytes;
 #[cfg(feature = "server")]
 mod serving_time;
 mod settings;
+#[cfg(all(feature = "cli", target_os = "linux"))]
+mod soak;
 mod state;
 mod support;
 #[cfg(all(feature = "cli", target_os = "linux"))]
