@@ -67,6 +67,26 @@ fn a_client_that_vanishes_waits_no_more() {
 }
 
 #[test]
+fn a_password_is_asked_for_before_anything_else() {
+    let mut served = Served::default();
+    assert_eq!(call(&mut served, MAIN, "CONFIG SET requirepass secret"), "+OK");
+    assert_eq!(call(&mut served, "new", "GET k"), "-NOAUTH Authentication required.");
+    let wrong = "-WRONGPASS invalid username-password pair or user is disabled.";
+    assert_eq!(call(&mut served, "new", "AUTH wrong"), wrong);
+    assert_eq!(call(&mut served, "new", "AUTH secret"), "+OK");
+    assert_eq!(call(&mut served, "new", "GET k"), "nil");
+    // Who has not given it may send short requests only.
+    for (bytes, text) in [
+        ("*11\r\n", "-ERR Protocol error: unauthenticated multibulk length\r\n"),
+        ("*1\r\n$16385\r\n", "-ERR Protocol error: unauthenticated bulk length\r\n"),
+    ] {
+        let mut stranger = open(&served.socket());
+        stranger.write_all(bytes.as_bytes()).expect("it reads");
+        assert_eq!(read_all(&mut stranger), text);
+    }
+}
+
+#[test]
 fn debug_advance_moves_a_manual_clock_and_expires_keys() {
     let mut served = Served::default();
     assert_eq!(call(&mut served, MAIN, "SET k v PX 100"), "+OK");
@@ -334,7 +354,18 @@ fn the_command_serves_until_a_signal_ends_it() {
     let folder = crate::support::server::fresh_folder().expect("a folder");
     let socket = folder.join("socket");
     let mut process = Command::new(env!("CARGO_BIN_EXE_moonkeep"))
-        .args(["serve", "--clock", "manual", "--version", "7.0", "--do", "SET stock:{p1} 10", "--unix"])
+        .args([
+            "serve",
+            "--clock",
+            "manual",
+            "--version",
+            "7.0",
+            "--requirepass",
+            "secret",
+            "--do",
+            "SET stock:{p1} 10",
+            "--unix",
+        ])
         .arg(&socket)
         .stdout(Stdio::piped())
         .spawn()
@@ -345,6 +376,8 @@ fn the_command_serves_until_a_signal_ends_it() {
     let mut client = open(&socket);
     // As in the README.
     for (request, answer) in [
+        ("GET lease", "-NOAUTH Authentication required.\r\n"),
+        ("AUTH secret", "+OK\r\n"),
         ("SET lease me PX 5000", "+OK\r\n"),
         ("DEBUG ADVANCE 5001", "+OK\r\n"),
         ("EXISTS lease", ":0\r\n"),
@@ -356,8 +389,8 @@ fn the_command_serves_until_a_signal_ends_it() {
     client.write_all(b"DECR stock:{p1}\r\n").expect("it reads");
     assert_eq!(read_all(&mut client), "");
     let mut client = open(&socket);
-    client.write_all(b"GET stock:{p1}\r\n").expect("it reads");
-    assert_eq!(read(&mut client, 7), "$1\r\n9\r\n");
+    client.write_all(b"AUTH secret\r\nGET stock:{p1}\r\n").expect("it reads");
+    assert_eq!(read(&mut client, 12), "+OK\r\n$1\r\n9\r\n");
     let killed = Command::new("kill").args(["-TERM", &process.id().to_string()]).status();
     assert!(killed.expect("kill is there").success());
     assert_eq!(process.wait().expect("an end").code(), Some(0));

@@ -86,7 +86,7 @@ fn conversations() -> Vec<Vec<u8>> {
         b"HELLO 4\r\nHELLO x\r\nHELLO 3 SETNAME\r\nHELLO 3 SETNAME \"a b\"\r\n",
         b"CLIENT REPLY OFF\r\nPING\r\nCLIENT REPLY ON\r\nPING\r\nCLIENT REPLY SKIP\r\nPING\r\nPING\r\n",
         b"MULTI\r\nSET a 1\r\nINCR a\r\nEXEC\r\nMULTI\r\nNOSUCH\r\nEXEC\r\n",
-        b"SUBSCRIBE a b\r\nPING\r\nGET k\r\nUNSUBSCRIBE\r\nGET k\r\n",
+        b"SUBSCRIBE a b\r\nPING\r\nGET k\r\nUNSUBSCRIBE a b\r\nGET k\r\n",
         b"PING\r\nQUIT\r\nPING\r\n",
         b"QUIT now\r\nPING\r\n",
         b"NOSUCH a b c\r\nGET\r\nGET a b\r\nCLIENT NOSUCH\r\nOBJECT\r\n",

@@ -87,8 +87,7 @@ impl Client {
                 self.ask(&format!("RPUSH list:{n} {listed}\r\n"), ":1\r\n");
                 let text = listed.to_string();
                 let key = format!("list:{n}");
-                let answer =
-                    format!("*2\r\n${}\r\n{key}\r\n${}\r\n{text}\r\n", key.len(), text.len());
+                let answer = format!("*2\r\n${}\r\n{key}\r\n${}\r\n{text}\r\n", key.len(), text.len());
                 self.ask(&format!("BLPOP {key} 1\r\n"), &answer);
             }
             4 => {
@@ -196,9 +195,17 @@ fn clients_that_come_and_go_lose_nothing_and_leave_nothing() {
     control.read_exact(&mut ok).expect("an answer");
     done += soak(&socket, Duration::from_secs(seconds));
     let after_kib = resident_kib(&process.0);
-    println!("{done} turns of {} clients; {before_kib} KiB before, {after_kib} KiB after", THREADS * CLIENTS_PER_THREAD);
-    assert!(after_kib < before_kib + before_kib / 4 + 16 * 1024, "{before_kib} KiB before, {after_kib} KiB after");
-    assert!(Command::new("kill").args(["-TERM", &process.0.id().to_string()]).status().expect("kill").success());
+    println!(
+        "{done} turns of {} clients; {before_kib} KiB before, {after_kib} KiB after",
+        THREADS * CLIENTS_PER_THREAD
+    );
+    assert!(
+        after_kib < before_kib + before_kib / 4 + 16 * 1024,
+        "{before_kib} KiB before, {after_kib} KiB after"
+    );
+    assert!(
+        Command::new("kill").args(["-TERM", &process.0.id().to_string()]).status().expect("kill").success()
+    );
     assert_eq!(process.0.wait().expect("an end").code(), Some(0));
     let _ = std::fs::remove_dir_all(&folder);
 }

@@ -21,6 +21,8 @@ pub(crate) struct Standing {
     pub(crate) resp: Resp,
     /// It has ended.
     pub(crate) closed: bool,
+    /// It has to give its password before anything else.
+    pub(crate) before_auth: bool,
     /// Its last call waits for its reply.
     pub(crate) waits: bool,
     /// The longest word that it may send.
@@ -155,6 +157,7 @@ impl State {
         Standing {
             resp: session.resp,
             closed: session.closed,
+            before_auth: session.restricted && self.users.ask_for_password(session),
             waits: false,
             word_max: self.config.proto_max_bulk_len,
             unsent: if listens { limits.pubsub } else { limits.normal },

@@ -16,8 +16,9 @@ Usage: moonkeep serve [OPTIONS]
 
 Where it listens (default: --port 6379):
   --port N            TCP port; 0 lets the system choose one
-  --bind ADDRESS      the address it listens at (default 127.0.0.1: this machine only); there is no password, so whoever
-                      reaches the port may do everything
+  --bind ADDRESS      the address it listens at (default 127.0.0.1: this machine only); whoever reaches the port may do
+                      everything, unless there is a password
+  --requirepass WORD  the password that clients have to give (AUTH); ACL SETUSER has more of this kind
   --unix PATH         a unix socket
   --max-clients N     how many clients are served at a time (default 10000)
 
@@ -54,6 +55,7 @@ struct Options {
     listen: Listen,
     setting: Setting,
     manual: bool,
+    password: Option<String>,
     script_work: Option<u64>,
 }
 
@@ -87,6 +89,7 @@ impl Options {
             }
             "--unix" => self.listen.unix = Some(parser.value()?.into()),
             "--max-clients" => self.listen.clients_max = number(parser, "--max-clients takes a number")?,
+            "--requirepass" => self.password = Some(text(parser)?),
             "--version" => match text(parser)?.as_str() {
                 "7" | "7.0" | "7.0.15" => {}
                 other => {
@@ -119,6 +122,9 @@ impl Options {
         }
         let engine = self.engine();
         self.setting.prepare(&engine, &mut engine.client())?;
+        if let Some(password) = &self.password {
+            engine.client().call(["CONFIG", "SET", "requirepass", password])?;
+        }
         let server = Server::bind(&engine, &self.listen)
             .map_err(|error| Refusal(format!("cannot listen at {}: {error}", self.place(None))))?;
         let handle = server.handle();

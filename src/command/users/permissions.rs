@@ -50,7 +50,7 @@ impl User {
 
 impl Users {
     /// Whether a session has to authenticate before it does anything else.
-    fn ask_for_password(&self, session: &Session) -> bool {
+    pub(crate) fn ask_for_password(&self, session: &Session) -> bool {
         !session.authenticated && !self.default_user().opens_freely()
     }
     /// The user that a session is.

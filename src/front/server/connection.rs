@@ -162,7 +162,7 @@ impl Connection {
     /// Makes the calls that have arrived, in order, until one waits.
     fn work(&mut self, mut door: Door<'_, '_>, reply: &mut Reply) -> Result<(), Gone> {
         while !self.standing.waits && !self.closing && !self.is_full() && self.requests.pending() > 0 {
-            let bounds = Bounds { word_max: self.standing.word_max, before_auth: false };
+            let bounds = Bounds { word_max: self.standing.word_max, before_auth: self.standing.before_auth };
             match self.requests.advance(bounds) {
                 Ok(false) => break,
                 Ok(true) => {}
