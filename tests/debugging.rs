@@ -41,6 +41,19 @@ fn expired_keys_stay_until_a_command_meets_them() {
 }
 
 #[test]
+fn a_script_that_may_sleep_sees_the_time_stand_still() {
+    let engine = Engine::new();
+    let mut client = engine.client();
+    let script = "redis.call('SET', 'k', 'v', 'PX', 1) redis.call('DEBUG', 'SLEEP', 0.01) return redis.call('EXISTS', 'k')";
+    assert!(client.call(["EVAL", script, "0"]).is_err());
+    assert_eq!(text(&mut client, "DEBUG SET-DISABLE-DENY-SCRIPTS 1"), "+OK");
+    let began_ms = engine.now_ms().expect("at rest");
+    assert_eq!(client.query::<i64, _>(["EVAL", script, "0"]), Ok(1));
+    assert_eq!(engine.now_ms(), Ok(began_ms + 10));
+    assert_eq!(text(&mut client, "EXISTS k"), ":0");
+}
+
+#[test]
 fn a_reload_without_an_image_leaves_nothing() {
     let mut client = Engine::new().client();
     text(&mut client, "SET k v");

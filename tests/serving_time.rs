@@ -42,3 +42,13 @@ fn a_key_that_expires_while_nobody_calls_is_told_at_once() {
         "*4\r\n$8\r\npmessage\r\n$1\r\n*\r\n$22\r\n__keyevent@0__:expired\r\n$3\r\nfoo\r\n",
     );
 }
+
+#[test]
+fn keys_that_are_to_stay_until_a_command_meets_them_do() {
+    let front = front();
+    let mut caller = open(&front);
+    converse(&mut caller, "DEBUG SET-ACTIVE-EXPIRE 0\r\nPSETEX foo 1 bar\r\n", "+OK\r\n+OK\r\n");
+    // Nobody sleeps here but the server.
+    converse(&mut caller, "DEBUG SLEEP 0.01\r\nDBSIZE\r\nGET foo\r\n", "+OK\r\n:1\r\n$-1\r\n");
+    converse(&mut caller, "DBSIZE\r\n", ":0\r\n");
+}

@@ -1,5 +1,7 @@
 //! What a command asks of the engine beyond one session: to act on all of the state, or on the process around it.
 
+use std::time::Duration;
+
 /// A request that the engine carries out once the handler has returned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HostCall {
@@ -27,6 +29,8 @@ pub struct Debug {
     pub skips_checksums: bool,
     /// How often CHANGE-REPL-ID was called.
     pub replication_ids: u64,
+    /// How long the running script has slept.
+    pub slept: Duration,
     /// Others use the engine through a front: what would end the process is not done.
     pub is_served: bool,
 }

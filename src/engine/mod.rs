@@ -178,11 +178,12 @@ impl Engine {
         }
         let now_us = core.clock.now_us();
         core.state.store.begin_unit(now_us);
-        core.state.store.expire_due(EXPIRE_AT_ONCE);
+        core.expire_due(EXPIRE_AT_ONCE);
         core.finish_unit();
         core.serve();
         core.end_overdue_waits();
-        let due_ms = [core.state.store.next_expiry_ms(), core.deliveries.next_deadline_ms()];
+        let expiry_ms = if core.state.debug.keeps_expired { None } else { core.state.store.next_expiry_ms() };
+        let due_ms = [expiry_ms, core.deliveries.next_deadline_ms()];
         let idle_ms =
             due_ms.into_iter().flatten().min().map(|due_ms| {
                 due_ms.saturating_add(1).saturating_sub(core.clock.now_ms()).max(0).unsigned_abs()
@@ -362,10 +363,16 @@ impl Core {
         out: &mut Reply,
     ) -> Result<(), Failure> {
         self.vm();
-        match &mut self.vm {
+        let result = match &mut self.vm {
             Some(vm) => vm.run(&mut self.state, id, origin, call, argv, out),
             None => Ok(()),
+        };
+        let slept = std::mem::take(&mut self.state.debug.slept);
+        if slept > Duration::ZERO {
+            // Time stands still in a script: it may as well pass now.
+            self.clock.sleep(slept);
         }
+        result
     }
     /// The Lua VM, made at its first use.
     #[inline]

@@ -133,6 +133,10 @@ impl Run {
         let result = call(&mut Ctx::new(state, SCRIPT_SESSION, Origin::Script), argv, &mut self.tape);
         match result {
             Ok(Flow::Done) => {}
+            Ok(Flow::Sleep(time)) => {
+                state.debug.slept = state.debug.slept.saturating_add(time);
+                self.tape.ok();
+            }
             Ok(_) => self.tape.error(&Failure::SCRIPT_NOT_ALLOWED),
             Err(failure) => self.tape.error(&failure),
         }
