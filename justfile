@@ -17,7 +17,7 @@ doc:
 # The README's test command and the tests of the features, with the differential tests required.
 test:
     cargo check --all-targets
-    MOONKEEP_REQUIRE_SERVER=1 cargo test --all-features
+    MOONKEEP_REQUIRE_SERVER=1 MOONKEEP_REQUIRE_CLIENTS="$(tests/clients/install)" cargo test --all-features
 
 # The library alone, as it is meant to be embedded.
 lib-only:

@@ -10,6 +10,8 @@ mod boundaries;
 mod capi;
 #[cfg(feature = "cli")]
 mod cli;
+#[cfg(feature = "cli")]
+mod clients;
 mod contract_edges;
 mod contracts;
 mod corpus;

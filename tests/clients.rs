@@ -1,0 +1,130 @@
+//! Real clients tour the families of commands: `tests/clients/tour.*` with redis-py, node-redis, ioredis, hiredis and
+//! redigo, `tests/clients/rust.rs` with the redis crate; each meets `moonkeep serve` over TCP and a real server over a
+//! unix socket, in each protocol that it speaks. `tests/clients/install` fetches them into `target/clients`. What is not
+//! there is skipped with a line, unless MOONKEEP_REQUIRE_CLIENTS names it.
+
+use crate::support::server::fresh_folder;
+use std::ffi::OsString;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// A server of either kind in a process of its own; killed on drop.
+struct Serving {
+    process: Child,
+    folder: PathBuf,
+    address: String,
+}
+
+impl Serving {
+    /// Starts a program and reads lines until one says that it serves.
+    fn start(
+        mut command: Command,
+        folder: PathBuf,
+        ready: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, String> {
+        let spawned = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+        let mut process = spawned.map_err(|error| format!("{command:?} does not start: {error}"))?;
+        let mut lines = BufReader::new(process.stdout.take().expect("it is piped")).lines();
+        let address = lines.find_map(|line| ready(&line.ok()?)).ok_or("it ended early")?;
+        // Nobody reads further lines, and they must not fill the pipe.
+        std::thread::spawn(move || lines.count());
+        Ok(Serving { process, folder, address })
+    }
+    /// What this package builds, over TCP.
+    fn moonkeep() -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_moonkeep"));
+        command.args(["serve", "--port", "0"]);
+        let folder = fresh_folder().expect("a folder");
+        let ready = |line: &str| line.strip_prefix("moonkeep serves at ").map(Into::into);
+        Serving::start(command, folder, ready).expect("moonkeep serves")
+    }
+    /// A real server, over a unix socket.
+    fn redis(test: &str) -> Option<Self> {
+        let program = std::env::var_os("MOONKEEP_REDIS_SERVER").unwrap_or_else(|| "redis-server".into());
+        let folder = fresh_folder().expect("a folder");
+        let socket = folder.join("socket").to_string_lossy().into_owned();
+        let mut command = Command::new(program);
+        command.args(["--port", "0", "--save", "", "--unixsocket", &socket]).current_dir(&folder);
+        let ready = |line: &str| line.contains("ready to accept connections").then(|| socket.clone());
+        match Serving::start(command, folder.clone(), ready) {
+            Ok(serving) => Some(serving),
+            Err(reason) => {
+                assert!(
+                    std::env::var_os("MOONKEEP_REQUIRE_SERVER").is_none(),
+                    "{test} needs redis-server: {reason}"
+                );
+                println!("{test}: no redis-server to compare with, {reason}");
+                None
+            }
+        }
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// Each kind of server there is.
+fn servings(test: &str) -> Vec<Serving> {
+    Serving::redis(test).into_iter().chain([Serving::moonkeep()]).collect()
+}
+
+/// Where `tests/clients/install` has put clients.
+fn installed() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("target/clients")
+}
+
+fn source(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients").join(name)
+}
+
+/// The output of a program that ends well.
+fn output(command: &mut Command) -> Result<String, String> {
+    let out = command.output().map_err(|error| format!("{command:?} does not start: {error}"))?;
+    let text = [out.stdout, out.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+    if out.status.success() { Ok(text) } else { Err(format!("{command:?}: {}\n{text}", out.status)) }
+}
+
+/// Says why a client is not there; fails where it is required.
+fn skip(client: &str, reason: &str) {
+    let required = std::env::var("MOONKEEP_REQUIRE_CLIENTS").unwrap_or_default();
+    assert!(!required.split(',').any(|name| name == client), "{client} is required: {reason}");
+    println!("{client}: skipped, {}", reason.lines().next().unwrap_or_default());
+}
+
+/// Runs a tour against each server in each protocol.
+fn tour(client: &str, program: Result<Vec<OsString>, String>, protocols: &[&str]) {
+    let words = match program {
+        Ok(words) => words,
+        Err(reason) => return skip(client, &reason),
+    };
+    for serving in servings(client) {
+        for protocol in protocols {
+            let mut command = Command::new(&words[0]);
+            command.args(&words[1..]).arg(&serving.address).arg(protocol);
+            command.env("NODE_PATH", installed().join("node_modules"));
+            match output(&mut command) {
+                Ok(text) => print!("{}: {text}", serving.address),
+                Err(text) => panic!("{text}"),
+            }
+        }
+    }
+}
+
+fn python_with_redis() -> Result<Vec<OsString>, String> {
+    let probe = "import redis; assert int(redis.__version__.split('.')[0]) >= 8, redis.__version__";
+    let own = installed().join("venv/bin/python");
+    let python = if own.exists() { own.into_os_string() } else { "python3".into() };
+    output(Command::new(&python).args(["-c", probe]))?;
+    Ok(vec![python, source("tour.py").into()])
+}
+
+#[test]
+fn clients_redis_py_tours_the_families() {
+    tour("redis-py", python_with_redis(), &["2", "3"]);
+}
