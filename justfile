@@ -54,9 +54,19 @@ structures:
     cargo bench --bench structures
     cargo bench --bench structures -- growth
 
+# Requests a second and CPU time per request of `moonkeep serve` and of redis-server, by turns.
+serving requests="200000":
+    cargo build --release --bin moonkeep
+    benches/serving.sh target/release/moonkeep {{requests}}
+
+# Half an hour of hundreds of clients that come and go.
+soak seconds="1800":
+    MOONKEEP_SOAK_SECONDS={{seconds}} cargo test --release --test main soak -- --nocapture
+
 # The long forms: run them before a release.
 nightly:
-    MOONKEEP_REQUIRE_SERVER=1 MOONKEEP_DIFF_PROGRAMS=200000 MOONKEEP_HOSTILE_ROUNDS=100 MOONKEEP_COVERAGE_MIN=1000 MOONKEEP_COVERAGE=target/coverage.txt MOONKEEP_LUA_PROGRAMS=1000000 MOONKEEP_LUA_MIN=1000 MOONKEEP_LUA_TEXTS_MIN=5 MOONKEEP_LUA_REACH=target/lua_reach.txt cargo test --release -- --nocapture
+    MOONKEEP_REQUIRE_SERVER=1 MOONKEEP_DIFF_PROGRAMS=200000 MOONKEEP_DIFF_BYTES=100000 MOONKEEP_HOSTILE_ROUNDS=100 MOONKEEP_COVERAGE_MIN=1000 MOONKEEP_COVERAGE=target/coverage.txt MOONKEEP_LUA_PROGRAMS=1000000 MOONKEEP_LUA_MIN=1000 MOONKEEP_LUA_TEXTS_MIN=5 MOONKEEP_LUA_REACH=target/lua_reach.txt cargo test --release -- --nocapture
     MOONKEEP_FUZZ_SECONDS=600 cargo test --release --test main fuzz_ -- --nocapture
     just asan
     just bench
+    just soak

@@ -6,6 +6,7 @@ use super::socket::Socket;
 use crate::engine::{Client, Desk, Meanwhile, Standing};
 use crate::error::Error;
 use crate::reply::Reply;
+use mio::{Registry, Token};
 use std::io::{self, ErrorKind};
 use std::task::Waker;
 
@@ -38,6 +39,8 @@ pub(super) struct Connection {
     closing: bool,
     /// The other side will send no more.
     finished: bool,
+    /// It is told when the socket has room again.
+    awaits_room: bool,
     /// The socket may have bytes that were not read.
     readable: bool,
     /// The end of what it sends is near: it is read up to there, for nobody will tell of it again.
@@ -71,6 +74,7 @@ impl Connection {
             sent: 0,
             closing: false,
             finished: false,
+            awaits_room: false,
             readable: true,
             hung_up: false,
             called: true,
@@ -84,6 +88,15 @@ impl Connection {
     /// Something may have come for it.
     pub(super) fn note_call(&mut self) {
         self.called = true;
+    }
+    /// Asks the system to tell when there is room again, when it has something left to write.
+    pub(super) fn watch(&mut self, registry: &Registry, token: Token) -> Result<(), Gone> {
+        let awaits_room = self.unsent() > 0;
+        if awaits_room != self.awaits_room {
+            self.awaits_room = awaits_room;
+            self.socket.await_room(registry, token, awaits_room)?;
+        }
+        Ok(())
     }
     /// Goes on as far as it can. True when it has to come again: there is more to be read.
     pub(super) fn go_on(&mut self, mut door: Door<'_, '_>, reply: &mut Reply) -> Result<bool, Gone> {

@@ -274,6 +274,25 @@ mod tests {
         }
     }
 
+    proptest::proptest! {
+        /// Whatever arrives is the same in one piece and in others, and no byte of a request is another one's.
+        #[test]
+        fn random_bytes_are_the_same_in_pieces(
+            parts in proptest::collection::vec(
+                proptest::prop_oneof![
+                    "[*$][0-9-]{0,3}\r\n",
+                    "(\\*[12]\r\n)?\\$[0-5]\r\n[a\r\n*$]{0,6}\r\n",
+                    "[a-c'\"\\\\x0]{0,6}\r?\n",
+                ],
+                0..8,
+            ),
+            piece in 1_usize..9,
+        ) {
+            let bytes = parts.concat().into_bytes();
+            proptest::prop_assert_eq!(read(&bytes, piece, BOUNDS), read(&bytes, bytes.len().max(1), BOUNDS));
+        }
+    }
+
     #[test]
     fn what_is_no_request_is_named_as_the_server_does() {
         let before_auth = Bounds { before_auth: true, ..BOUNDS };

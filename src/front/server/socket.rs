@@ -77,12 +77,20 @@ impl Drop for Listener {
 }
 
 impl Socket {
-    /// Asks to be told when it can be read, and when it can be written again.
+    /// Asks to be told when it can be read.
     pub(super) fn register(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
-        let interest = Interest::READABLE | Interest::WRITABLE;
+        let interest = Interest::READABLE;
         match self {
             Socket::Tcp(stream) => stream.register(registry, token, interest),
             Socket::Unix(stream) => stream.register(registry, token, interest),
+        }
+    }
+    /// Asks to be told when it can be written again too, or no more: else each answer that is read would tell of it.
+    pub(super) fn await_room(&mut self, registry: &Registry, token: Token, awaits: bool) -> io::Result<()> {
+        let interest = if awaits { Interest::READABLE | Interest::WRITABLE } else { Interest::READABLE };
+        match self {
+            Socket::Tcp(stream) => stream.reregister(registry, token, interest),
+            Socket::Unix(stream) => stream.reregister(registry, token, interest),
         }
     }
     /// Who is at the other end. Of a unix socket the server shows the path of its own end for both.

@@ -195,7 +195,9 @@ impl Turns {
     }
     /// A connection has had its turn.
     fn put_back(&mut self, token: Token, mut connection: Box<Connection>, went_on: Result<bool, Gone>) {
-        let Ok(mut comes_again) = went_on else {
+        let watched = went_on
+            .and_then(|comes_again| connection.watch(self.poll.registry(), token).map(|()| comes_again));
+        let Ok(mut comes_again) = watched else {
             self.connections.remove(&token);
             return;
         };
