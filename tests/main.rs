@@ -39,6 +39,7 @@ mod rdb;
 mod reference;
 #[cfg(feature = "cli")]
 mod repl;
+mod replication;
 mod reported;
 mod scan;
 mod scan_elements;

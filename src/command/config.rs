@@ -23,6 +23,8 @@ const REQUIREPASS: &str = "requirepass";
 pub struct Config {
     /// How many entries ACL LOG keeps: acllog-max-len.
     pub acllog_max_len: u64,
+    /// Kept and shown: writes go to a file.
+    pub appendonly: bool,
     /// How long a script runs before the server answers BUSY, in milliseconds: busy-reply-threshold.
     pub busy_reply_threshold: u64,
     /// What a client may send that is not yet a whole request: client-query-buffer-limit.
@@ -47,6 +49,10 @@ pub struct Config {
     pub maxclients: u64,
     /// maxmemory-eviction-tenacity: kept, but eviction never stops half-way.
     pub maxmemory_eviction_tenacity: u64,
+    /// Within how many seconds a replica has to be heard of: min-replicas-max-lag; 0 for no matter.
+    pub min_replicas_max_lag: u64,
+    /// How many such replicas writes need: min-replicas-to-write; 0 for none.
+    pub min_replicas_to_write: u64,
     /// maxmemory and what belongs to it; the store has a copy.
     pub memory: MemorySettings,
     /// Which keyspace events are published: notify-keyspace-events.
@@ -83,6 +89,7 @@ impl Default for Config {
     fn default() -> Self {
         Config {
             acllog_max_len: 128,
+            appendonly: false,
             busy_reply_threshold: 5000,
             client_query_buffer_limit: 1 << 30,
             databases: 16,
@@ -97,6 +104,8 @@ impl Default for Config {
             output_limits: OutputLimits::default(),
             maxclients: 10_000,
             maxmemory_eviction_tenacity: 10,
+            min_replicas_max_lag: 10,
+            min_replicas_to_write: 0,
             memory: MemorySettings::default(),
             proto_max_bulk_len: 512 * 1024 * 1024,
             set_max_intset_entries: 512,

@@ -14,6 +14,11 @@ pub enum HostCall {
         /// What is there already gives way to what is in the image.
         merge: bool,
     },
+    /// SYNC and PSYNC: an image for the session, and from then on all that is written.
+    Sync {
+        /// It counts bytes: PSYNC.
+        has_offsets: bool,
+    },
     /// DEBUG LOADAOF: forget all and rebuild it from what was written.
     LoadAof,
 }
@@ -27,8 +32,6 @@ pub struct Debug {
     pub scripts_may_all: bool,
     /// The checksums of dumps are not looked at: SET-SKIP-CHECKSUM-VALIDATION 1.
     pub skips_checksums: bool,
-    /// How often CHANGE-REPL-ID was called.
-    pub replication_ids: u64,
     /// How long the running script has slept.
     pub slept: Duration,
     /// Others use the engine through a front: what would end the process is not done.

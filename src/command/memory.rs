@@ -1,5 +1,6 @@
-//! Memory before a command: room is made, and what may need more is refused when there is none. Which keys go is in
-//! `store::evict`. What a script may call once memory is short is decided when it begins (`State::begin_script`).
+//! What settings ask of a command before it runs: memory is made room in, and what may need more is refused when there is
+//! none; writes are refused while too few replicas follow. Which keys go is in `store::evict`. What a script may call then
+//! is decided when it begins (`State::begin_script`).
 
 use super::shebang::{self, Flags};
 use super::spec::{DENYOOM, Flags as CommandFlags, WRITE};
@@ -28,10 +29,34 @@ pub(super) fn admit(cx: &mut Ctx<'_>, row: &Row, argv: Argv<'_>) -> Result<(), F
     Ok(())
 }
 
+/// Before a command of a client that may write: enough replicas follow.
+///
+/// # Errors
+/// When they do not; an EXEC that is refused ends its transaction.
+#[cold]
+pub(super) fn admit_write(cx: &mut Ctx<'_>, row: &Row, argv: Argv<'_>) -> Result<(), Failure> {
+    let session = cx.session();
+    let is_exempt = session.replays || session.woken_by.is_some();
+    if !is_exempt && !cx.state.has_enough_replicas() && may_write(cx, row, argv) {
+        return Err(refusal(cx, row, Failure::NO_REPLICAS));
+    }
+    Ok(())
+}
+
 /// The flags that a command has in a queue: those of its script too, as far as memory goes.
 pub(super) fn queued_flags(cx: &Ctx<'_>, row: &Row, argv: Argv<'_>) -> CommandFlags {
-    let may_grow = script_flags(cx, row.spec.name, argv).is_some_and(Flags::may_grow);
-    row.spec.flags | if may_grow { DENYOOM } else { 0 }
+    let Some(flags) = script_flags(cx, row.spec.name, argv) else { return row.spec.flags };
+    let may_grow = if flags.may_grow() { DENYOOM } else { 0 };
+    let may_write = if flags.declared && !flags.no_writes { WRITE } else { 0 };
+    row.spec.flags | may_grow | may_write
+}
+
+/// Whether a command may write: by its flags, by those of the script it runs, or as it is queued.
+fn may_write(cx: &Ctx<'_>, row: &Row, argv: Argv<'_>) -> bool {
+    match (&cx.session().queue, row.spec.name) {
+        (Some(queue), "exec") => queue.flags & WRITE != 0,
+        _ => queued_flags(cx, row, argv) & WRITE != 0,
+    }
 }
 
 /// Whether a command may take more memory: by its flags, by those of the script it runs, or as it is queued.
@@ -64,6 +89,11 @@ impl State {
     /// # Errors
     /// When memory is short and the script does not declare that it can do without.
     pub(crate) fn begin_script(&mut self, flags: Flags) -> Result<(), Failure> {
+        let lacks_replicas = !self.has_enough_replicas();
+        if lacks_replicas && flags.declared && !flags.no_writes {
+            return Err(Failure::NO_REPLICAS);
+        }
+        self.refuses_writes = lacks_replicas && !flags.declared;
         let is_short = self.out_of_memory && self.config.memory.maxmemory != 0;
         if is_short && flags.may_grow() {
             return Err(Failure::SCRIPT_OUT_OF_MEMORY);
@@ -71,16 +101,24 @@ impl State {
         self.refuses_growth = is_short && !flags.allow_oom;
         Ok(())
     }
-    /// A script that may not take more memory calls a command. Once it has called one that writes it may go on.
+    /// A script that may not take more memory, or not write, calls a command. Once it has called one that writes it may go on.
     ///
     /// # Errors
-    /// When the command may need more memory.
+    /// When the command may need more memory, or writes.
     #[cold]
     pub(super) fn check_growth(&mut self, row: &Row) -> Result<(), Failure> {
-        if row.spec.has(DENYOOM) {
+        if self.refuses_writes && row.spec.has(WRITE) {
+            return Err(Failure::NO_REPLICAS);
+        }
+        if self.refuses_growth && row.spec.has(DENYOOM) {
             return Err(Failure::OutOfMemory);
         }
         self.refuses_growth &= !row.spec.has(WRITE);
         Ok(())
+    }
+    /// Whether as many replicas follow as min-replicas-to-write asks for.
+    fn has_enough_replicas(&self) -> bool {
+        let wanted = self.config.min_replicas_to_write;
+        wanted == 0 || self.config.min_replicas_max_lag == 0 || self.good_replicas() >= wanted
     }
 }

@@ -16,6 +16,7 @@ pub(crate) mod observe;
 pub mod output_limits;
 pub mod pubsub;
 pub mod random;
+pub mod replication;
 pub mod scan;
 pub mod scripts;
 pub mod session;
@@ -41,10 +42,11 @@ use host::{Debug, HostCall};
 use libraries::Libraries;
 use observe::Ran;
 use pubsub::PubSub;
+use replication::Replication;
 use scripts::Scripts;
 use session::{Session, Sessions};
 use slowlog::SlowLog;
-use spec::{MAY_REPLICATE, NO_MULTI, NOSCRIPT, PROTECTED, TOUCHES_ARBITRARY_KEYS, WRITE};
+use spec::{MAY_REPLICATE, NO_MULTI, NOSCRIPT, PROTECTED, READONLY, TOUCHES_ARBITRARY_KEYS, WRITE};
 use stats::Stats;
 use std::time::Duration;
 use table::{Row, Table};
@@ -179,6 +181,8 @@ pub struct State {
     pub libraries: Libraries,
     /// Settings.
     pub config: Config,
+    /// Who follows what is written.
+    pub replication: Replication,
     /// Counters.
     pub stats: Stats,
     /// When the engine was made, in milliseconds.
@@ -209,6 +213,10 @@ pub struct State {
     pub(crate) out_of_memory: bool,
     /// The running script may not call what needs more memory.
     pub(crate) refuses_growth: bool,
+    /// The running script may not call what writes.
+    pub(crate) refuses_writes: bool,
+    /// Settings ask for more checks before a command.
+    restricts: bool,
     /// What DEBUG has changed.
     pub debug: Debug,
     /// The running command has told its propagated form itself.
@@ -228,6 +236,7 @@ impl State {
             libraries: Libraries::default(),
             config,
             stats: Stats::new(table.rows().len()),
+            replication: Replication::default(),
             started_at_ms: 0,
             table,
             log: log::Log::default(),
@@ -242,6 +251,8 @@ impl State {
             worked: 0,
             out_of_memory: false,
             refuses_growth: false,
+            refuses_writes: false,
+            restricts: false,
             debug: Debug::default(),
             rewritten: false,
         };
@@ -258,6 +269,7 @@ impl State {
             started_at_ms: self.started_at_ms,
             measures: self.measures,
             out_of_memory: self.out_of_memory,
+            restricts: self.restricts,
             debug: self.debug,
             ..State::new(self.store.detached(), self.config.clone(), self.table)
         };
@@ -273,6 +285,11 @@ impl State {
         self.out_of_memory = other.out_of_memory;
         self.stats = other.stats.clone();
         self.started_at_ms = other.started_at_ms;
+        self.heed_config();
+    }
+    /// Settings have changed.
+    pub(crate) fn heed_config(&mut self) {
+        self.restricts = self.config.memory.maxmemory != 0 || self.config.min_replicas_to_write != 0;
         self.listen();
     }
 }
@@ -361,6 +378,7 @@ impl Ctx<'_> {
     pub fn close_session(&mut self, id: SessionId) {
         self.state.store.unwatch(id);
         self.state.end_subscriptions(id);
+        self.state.replication.forget(id);
         self.state.pubsub.tell(id);
         let session = self.state.sessions.get_mut(id);
         session.queue = None;
@@ -537,7 +555,7 @@ fn client_row(
     let row = row?;
     let is_free = session.queue.is_none() && session.subscriber.is_none() && !session.restricted;
     let is_free = is_free && !row.spec.has(PROTECTED);
-    if is_free && cx.state.config.memory.maxmemory == 0 {
+    if is_free && !cx.state.restricts {
         return Ok((row, false));
     }
     bound_row(cx, row, argv)
@@ -572,6 +590,12 @@ fn bound_row(cx: &mut Ctx<'_>, row: &'static Row, argv: Argv<'_>) -> Result<(&'s
     }
     if cx.state.config.memory.maxmemory != 0 {
         memory::admit(cx, row, argv)?;
+    }
+    if cx.state.config.min_replicas_to_write != 0 {
+        memory::admit_write(cx, row, argv)?;
+    }
+    if cx.is_replica() && row.spec.flags & (WRITE | READONLY | MAY_REPLICATE) != 0 {
+        return Err(Failure::REPLICA_TOUCHES_KEYS);
     }
     if cx.only_listens() && !runs_while_listening(row) {
         return Err(Failure::while_listening(row.spec.name));
@@ -625,7 +649,7 @@ fn script_row(cx: &mut Ctx<'_>, table: &'static Table, argv: Argv<'_>) -> Result
     if row.spec.flags & (WRITE | MAY_REPLICATE) != 0 && cx.session().read_only {
         return Err(Failure::SCRIPT_READ_ONLY);
     }
-    if cx.state.refuses_growth {
+    if cx.state.refuses_growth | cx.state.refuses_writes {
         cx.state.check_growth(row)?;
     }
     Ok(row)

@@ -103,6 +103,8 @@ pub struct Subscriber {
     above_soft_since_s: Option<i64>,
     /// The inbox held more than a limit: the session ends with the unit.
     overflowed: bool,
+    /// Bytes to be read that are no message: what a replica follows.
+    pub(crate) raw: Vec<u8>,
 }
 
 impl Subscriber {
@@ -138,6 +140,13 @@ impl Subscriber {
         }
         Some(message)
     }
+    /// Puts bytes in that are no message.
+    pub(crate) fn receive_raw(&mut self, bytes: &[u8], limit: &BufferLimit, now_s: i64) {
+        if !self.overflowed {
+            self.raw.extend_from_slice(bytes);
+            self.check_limit(limit, now_s);
+        }
+    }
     /// Puts a message in; true when the inbox was empty, or has become too full.
     fn receive(&mut self, message: Message, limit: &BufferLimit, now_s: i64) -> bool {
         if self.overflowed {
@@ -146,7 +155,11 @@ impl Subscriber {
         let was_empty = self.inbox.is_empty();
         self.inbox_bytes += message.wire_bytes();
         self.inbox.push_back(message);
-        let bytes = self.inbox_bytes as u64;
+        self.check_limit(limit, now_s);
+        was_empty || self.overflowed
+    }
+    fn check_limit(&mut self, limit: &BufferLimit, now_s: i64) {
+        let bytes = (self.inbox_bytes + self.raw.len()) as u64;
         let above_soft = limit.soft_bytes > 0 && bytes >= limit.soft_bytes;
         let since_s = above_soft.then(|| *self.above_soft_since_s.get_or_insert(now_s));
         self.above_soft_since_s = since_s;
@@ -155,8 +168,8 @@ impl Subscriber {
             self.overflowed = true;
             self.inbox = VecDeque::new();
             self.inbox_bytes = 0;
+            self.raw = Vec::new();
         }
-        was_empty || self.overflowed
     }
 }
 
@@ -296,6 +309,7 @@ impl State {
     pub(crate) fn forget_session(&mut self, id: SessionId) {
         self.store.unwatch(id);
         self.end_subscriptions(id);
+        self.replication.forget(id);
         self.sessions.close(id);
     }
 }

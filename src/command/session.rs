@@ -3,6 +3,7 @@
 use super::Argv;
 use super::blocking::Wait;
 use super::pubsub::Subscriber;
+use super::replication::Replica;
 use super::spec::Flags;
 use crate::reply::Resp;
 use crate::store::{Db, SessionId};
@@ -63,6 +64,8 @@ pub struct Session {
     pub blocked: Option<Box<Wait>>,
     /// Its subscriptions and its inbox, once it has subscribed.
     pub subscriber: Option<Box<Subscriber>>,
+    /// What it has told as a replica.
+    pub replica: Option<Box<Replica>>,
     /// The key that was written, while its waiting command runs again.
     pub woken_by: Option<Bytes>,
     /// Ended by QUIT, CLIENT KILL or a full inbox: it takes no further call.

@@ -123,7 +123,7 @@ fn config_set(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow,
     if before.requirepass() != cx.state.config.requirepass() {
         cx.state.require_password();
     }
-    cx.state.listen();
+    cx.state.heed_config();
     if cx.origin == Origin::Client {
         cx.state.store.make_room();
     }

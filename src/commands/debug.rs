@@ -151,7 +151,7 @@ fn set_skip_checksum_validation(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Repl
 }
 
 fn change_repl_id(cx: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
-    cx.state.debug.replication_ids += 1;
+    cx.state.replication.identities += 1;
     out.ok();
     Ok(Flow::Done)
 }

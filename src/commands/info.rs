@@ -3,6 +3,7 @@
 
 use crate::command::args::is;
 use crate::command::pubsub::Topic;
+use crate::command::replication::Known;
 use crate::command::session::Session;
 use crate::command::spec::*;
 use crate::command::{Argv, Ctx, Flow, REDIS_VERSION};
@@ -115,7 +116,6 @@ fn server(cx: &Ctx<'_>, fields: &mut Fields) {
 }
 
 const RUN_ID: u64 = 0x7275_6e5f_6964;
-const REPLICATION_ID: u64 = 0x7265_706c_6964;
 
 fn clients(cx: &Ctx<'_>, fields: &mut Fields) {
     fields.add("connected_clients", cx.state.sessions.len());
@@ -177,13 +177,19 @@ fn stats(cx: &Ctx<'_>, fields: &mut Fields) {
 
 fn replication(cx: &Ctx<'_>, fields: &mut Fields) {
     fields.add("role", "master");
-    fields.add("connected_slaves", 0);
+    let replicas = cx.state.replicas();
+    fields.add("connected_slaves", replicas.len());
+    for (number, replica) in replicas.iter().enumerate() {
+        let Known { address, port, acknowledged, lag_s } = replica;
+        let line = format_args!("ip={address},port={port},state=online,offset={acknowledged},lag={lag_s}");
+        fields.add(format_args!("slave{number}"), line);
+    }
     fields.add("master_failover_state", "no-failover");
-    fields.add("master_replid", identity(cx, REPLICATION_ID));
+    fields.add("master_replid", cx.state.replication_id());
     fields.add("master_replid2", "0".repeat(40));
-    fields.add("master_repl_offset", 0);
+    fields.add("master_repl_offset", cx.state.replication.offset);
     fields.add("second_repl_offset", -1);
-    fields.add("repl_backlog_active", 0);
+    fields.add("repl_backlog_active", u8::from(cx.state.replication.has_backlog));
 }
 
 fn cluster(_: &Ctx<'_>, fields: &mut Fields) {

@@ -1,5 +1,5 @@
-//! The server as a whole: FLUSHALL, FLUSHDB, SWAPDB, DBSIZE, TIME, ROLE. INFO is in `info`, CONFIG in `configuration`,
-//! COMMAND in `introspection`, DEBUG in `debug`. What needs files or other processes (SAVE, REPLICAOF) is absent.
+//! The server as a whole: FLUSHALL, FLUSHDB, SWAPDB, DBSIZE, TIME. INFO is in `info`, CONFIG in `configuration`,
+//! COMMAND in `introspection`, DEBUG in `debug`, what concerns replicas in `replication`.
 
 use crate::command::args::is;
 use crate::command::spec::*;
@@ -55,18 +55,6 @@ pub(crate) static SPECS: &[Spec] = &[
         flags: WRITE,
         tips: &["request_policy:all_shards", "response_policy:all_succeeded"],
         run: flushdb,
-        ..Spec::BASE
-    },
-    Spec {
-        name: "role",
-        usage: "ROLE",
-        summary: "Return the role of the instance in the context of replication",
-        since: "2.8.12",
-        group: Group::Server,
-        complexity: "O(1)",
-        acl: acl::ADMIN | acl::DANGEROUS,
-        flags: NOSCRIPT | LOADING | STALE | FAST,
-        run: role,
         ..Spec::BASE
     },
     Spec {
@@ -154,12 +142,4 @@ fn swapdb(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Fai
 
 fn int32(word: &[u8]) -> Option<i32> {
     parse_i64(word).and_then(|index| i32::try_from(index).ok())
-}
-
-fn role(_: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
-    out.array(3);
-    out.bulk(b"master");
-    out.int(0);
-    out.array(0);
-    Ok(Flow::Done)
 }

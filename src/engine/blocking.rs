@@ -157,6 +157,9 @@ impl Core {
         if self.state.blocked > 0 {
             self.serve_those_ready();
         }
+        if !self.state.replication.is_idle() {
+            self.state.feed_replicas();
+        }
         if self.state.pubsub.has_news() {
             self.hand_out();
             self.serve_those_ready();
@@ -226,7 +229,9 @@ impl Core {
         let Some(wait) = self.unblock(id) else { return };
         let mut reply = Reply::new();
         match reason {
-            Unblock::Timeout if wait.on == WaitOn::Replicas => reply.int(0),
+            Unblock::Timeout if wait.on == WaitOn::Replicas => {
+                reply.int(self.state.replicas_at(self.state.replication.offset) as i64);
+            }
             Unblock::Timeout => reply.nil_array(),
             Unblock::Error => self.answer_error(&Failure::UNBLOCKED, &mut reply),
             Unblock::StreamGone => self.answer_error(&Failure::STREAM_GONE, &mut reply),

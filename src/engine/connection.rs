@@ -165,12 +165,12 @@ impl State {
     }
     fn has_messages(&self, id: SessionId) -> bool {
         let subscriber = self.sessions.get(id).subscriber.as_ref();
-        subscriber.is_some_and(|subscriber| subscriber.unread().0 > 0)
+        subscriber.is_some_and(|subscriber| subscriber.unread().0 > 0 || !subscriber.raw.is_empty())
     }
     /// Appends the messages that have come; how many there were.
     fn take_messages(&mut self, id: SessionId, out: &mut Vec<u8>) -> usize {
         let Some(subscriber) = &mut self.sessions.get_mut(id).subscriber else { return 0 };
-        let mut count = 0;
+        let mut count = usize::from(subscriber.take_raw(out));
         while let Some(message) = subscriber.take() {
             message.encode(out);
             count += 1;

@@ -9,8 +9,13 @@ use crate::reply::Reply;
 use crate::store::SessionId;
 
 impl Core {
-    pub(super) fn host(&mut self, _id: SessionId, call: HostCall, out: &mut Reply) -> Result<(), Failure> {
+    pub(super) fn host(&mut self, id: SessionId, call: HostCall, out: &mut Reply) -> Result<(), Failure> {
         match call {
+            HostCall::Sync { has_offsets } => {
+                let image = save(&self.state, Overdue::Keep);
+                self.state.follow(id, &image, has_offsets);
+                return Ok(());
+            }
             HostCall::Reload { save, flush, merge } => self.reload(save, flush, merge)?,
             HostCall::LoadAof => self.load_aof()?,
         }

@@ -94,7 +94,7 @@ impl Client {
     /// As [`try_next_message`](Self::try_next_message).
     pub fn messages_into(&mut self, waker: Option<&Waker>, out: &mut Vec<u8>) -> Result<usize, Error> {
         let mut core = self.shared.lock()?;
-        let mut count = 0;
+        let mut count = core.raw_into(self.id, out);
         loop {
             match core.next_message(self.id) {
                 Ok(Some(message)) => message.encode(out),
@@ -138,6 +138,14 @@ impl Future for NextMessage<'_> {
 }
 
 impl Core {
+    /// What has come for a replica; whether anything has.
+    fn raw_into(&mut self, id: SessionId, out: &mut Vec<u8>) -> usize {
+        if self.loses_replies() {
+            return 0;
+        }
+        let subscriber = self.state.sessions.get_mut(id).subscriber.as_mut();
+        usize::from(subscriber.is_some_and(|subscriber| subscriber.take_raw(out)))
+    }
     fn next_message(&mut self, id: SessionId) -> Result<Option<Message>, Error> {
         if self.loses_replies() {
             return Err(Error::connection_lost());

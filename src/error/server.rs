@@ -63,6 +63,32 @@ texts! {
     BAD_PROTOCOL = "ERR Protocol version is not an integer or out of range";
     /// CONFIG REWRITE: there is no file.
     NO_CONFIG_FILE = "ERR The server is running without a config file";
+    /// PSYNC FAILOVER, which goes to replicas.
+    PSYNC_TO_MASTER = "ERR PSYNC FAILOVER can't be sent to a master.";
+    /// REPLCONF rdb-filter-only with unbalanced quotes.
+    NO_IMAGE_FILTER = "ERR Missing rdb-filter-only values";
+    /// REPLICAOF by a session that follows.
+    NOT_FOR_REPLICAS = "ERR Command is not valid when client is a replica.";
+    /// REPLICAOF with what is no port.
+    BAD_MASTER_PORT = "ERR Invalid master port";
+    /// REPLICAOF of another server.
+    NO_REPLICAOF = "ERR REPLICAOF is not supported by moonkeep: an engine follows no other server. REPLICAOF NO ONE is fine.";
+    /// FAILOVER ABORT.
+    NO_FAILOVER = "ERR No failover in progress.";
+    /// FAILOVER TIMEOUT of nothing.
+    BAD_FAILOVER_TIMEOUT = "ERR FAILOVER timeout must be greater than 0";
+    /// FAILOVER without replicas.
+    FAILOVER_NEEDS_REPLICAS = "ERR FAILOVER requires connected replicas.";
+    /// FAILOVER FORCE without the others.
+    FAILOVER_FORCE_NEEDS_MORE = "ERR FAILOVER with force option requires both a timeout and target HOST and IP.";
+    /// FAILOVER TO who does not follow.
+    NO_FAILOVER_TARGET = "ERR FAILOVER target HOST and PORT is not a replica.";
+    /// FAILOVER that could begin.
+    CANNOT_FAIL_OVER = "ERR FAILOVER is not supported by moonkeep: an engine stays its own master";
+    /// A write while too few replicas follow.
+    NO_REPLICAS = "NOREPLICAS Not enough good replicas to write.";
+    /// A session that follows asks for a key.
+    REPLICA_TOUCHES_KEYS = "ERR Replica can't interact with the keyspace";
     /// DEBUG SDSLEN of what is no string, or a number.
     NOT_AN_SDS = "ERR Not an sds encoded string.";
     /// DEBUG LISTPACK of another form.
@@ -134,6 +160,20 @@ impl Failure {
     pub fn config_set(name: &[u8], why: &str) -> Self {
         let after = format!("') - {why}");
         Failure::with_word("ERR CONFIG SET failed (possibly related to argument '", name, &after)
+    }
+    /// REPLCONF ip-address without an end.
+    pub fn replica_address_too_long(bytes: usize) -> Self {
+        Failure::Text(
+            format!("ERR REPLCONF ip-address provided by replica instance is too long: {bytes} bytes").into(),
+        )
+    }
+    /// REPLCONF rdb-filter-only with another word.
+    pub fn unsupported_image_filter(filter: &[u8]) -> Self {
+        Failure::with_word("ERR Unsupported rdb-filter-only option: ", filter, "")
+    }
+    /// REPLCONF with another option.
+    pub fn unrecognized_replconf(option: &[u8]) -> Self {
+        Failure::with_word("ERR Unrecognized REPLCONF option: ", option, "")
     }
     /// DEBUG of what ends a server.
     pub fn ends_the_process(subcommand: &[u8]) -> Self {

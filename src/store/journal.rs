@@ -67,8 +67,8 @@ impl fmt::Debug for JournalEntry {
     }
 }
 
-/// The right to read the journal; dropping it gives the right up.
-#[derive(Debug)]
+/// The right to read the journal; dropping it and its clones gives the right up.
+#[derive(Debug, Clone)]
 pub(crate) struct Subscription(Arc<()>);
 
 #[derive(Debug, Clone)]
