@@ -55,6 +55,8 @@ pub struct Config {
     pub min_replicas_to_write: u64,
     /// maxmemory and what belongs to it; the store has a copy.
     pub memory: MemorySettings,
+    /// What GETDEL removes is propagated as UNLINK: lazyfree-lazy-user-del.
+    pub lazy_user_del: bool,
     /// Which keyspace events are published: notify-keyspace-events.
     pub notify_keyspace_events: Classes,
     /// How much may wait to be read by a client: client-output-buffer-limit.
@@ -107,6 +109,7 @@ impl Default for Config {
             min_replicas_max_lag: 10,
             min_replicas_to_write: 0,
             memory: MemorySettings::default(),
+            lazy_user_del: false,
             proto_max_bulk_len: 512 * 1024 * 1024,
             set_max_intset_entries: 512,
             slowlog_log_slower_than: 10_000,

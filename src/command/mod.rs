@@ -467,6 +467,10 @@ impl Ctx<'_> {
         let db = self.db();
         self.state.store.propagate(db, argv);
     }
+    /// Tells that the key went: as UNLINK where a setting frees in the background.
+    pub fn propagate_removal(&mut self, key: &[u8], lazily: bool) {
+        self.propagate(&[if lazily { b"UNLINK" } else { b"DEL" }, key]);
+    }
     /// This command's change is not propagated (or was, in other words).
     pub fn propagate_nothing(&mut self) {
         self.state.rewritten = true;

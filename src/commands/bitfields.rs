@@ -272,7 +272,7 @@ fn write_fields(
         edit.commit(Event::string("setbit"));
     } else if grows {
         // Nothing fitted, but the string is longer now. The server tells nobody; a replay has to know.
-        edit.commit_unwatched(Event::string("setbit"));
+        edit.commit_unwatched(None);
     } else {
         edit.unchanged();
     }

@@ -207,7 +207,7 @@ impl Form {
         }
         if at_ms <= now_ms {
             key.remove(Event::generic("del"));
-            cx.propagate(&[b"DEL", argv[1]]);
+            cx.propagate_removal(argv[1], cx.state.config.memory.lazy_expire);
         } else {
             key.set_expire(Some(at_ms));
             key.commit(Event::generic("expire"));

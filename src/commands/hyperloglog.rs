@@ -260,12 +260,15 @@ fn pfselftest(cx: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Flow, Fa
     let seed = cx.with_rng(|_, rng| rng.next_u64());
     let (mut sparse, mut dense) = (hll::empty(), hll::empty());
     hll::make_dense(&mut dense)?;
-    let mut checkpoint = 1;
+    let (mut checkpoint, sparse_max) = (1, sparse_max(cx));
     for number in 1..=TESTED {
         let element = (number ^ seed).to_le_bytes();
-        hll::add(&mut sparse, &element, 3000)?;
+        hll::add(&mut sparse, &element, sparse_max)?;
         hll::add(&mut dense, &element, 0)?;
         if number == checkpoint {
+            if number < sparse_max as u64 / 2 && !hll::is_sparse(&sparse) {
+                return Err(Failure::HLL_SPARSE_UNUSED);
+            }
             let found = hll::count(&dense)?;
             if hll::count(&sparse)? != found {
                 return Err(Failure::HLL_DISAGREE);

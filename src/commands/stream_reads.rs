@@ -304,12 +304,15 @@ fn deliver(
             let is_moved = deliver_new(stream, group, to, count, now_ms, &mut claims, out);
             return (is_new, is_moved && options.noack);
         };
-        deliver_again(stream, group, number, after, count, now_ms, out);
+        let pending = pending_behind(group, number, after, count);
+        deliver_again(stream, group, &pending, now_ms, &mut claims, out);
         (is_new, false)
     });
     let (is_new, is_moved) = read.unwrap_or_default();
     edit.commit_unwatched(is_new.then_some(Event::stream("xgroup-createconsumer")));
-    if is_new && options.noack {
+    // Where entries are delivered their claims tell of the consumer too. What a new one has not acknowledged is
+    // nothing: the server tells nobody of it then, but a replay has to know.
+    if is_new && (options.noack || history.is_some()) {
         cx.propagate(&[b"XGROUP", b"CREATECONSUMER", key, name, consumer]);
     }
     claims.tell(cx, key, name);
@@ -348,25 +351,31 @@ fn deliver_new(
     delivered > 0
 }
 
-/// Shows a consumer what it has not acknowledged, behind an ID. Of what is gone from the stream it sees the ID alone.
+/// What a consumer has not acknowledged, behind an ID.
+fn pending_behind(group: &ConsumerGroup, consumer: u32, after: StreamId, count: usize) -> Vec<StreamId> {
+    match (after.next(), group.consumer(consumer)) {
+        (Some(start), Some(consumer)) => consumer.pending_from(start).take(count).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Shows a consumer again what it was given. Of what is gone from the stream it sees the ID alone. The server tells nobody
+/// that this counts as a delivery; a replay has to know.
 fn deliver_again(
     stream: &Stream,
     group: &mut ConsumerGroup,
-    consumer: u32,
-    after: StreamId,
-    count: usize,
+    pending: &[StreamId],
     now_ms: i64,
+    claims: &mut Claims,
     out: &mut Reply,
 ) {
-    let pending: Vec<StreamId> = match (after.next(), group.consumer(consumer)) {
-        (Some(start), Some(consumer)) => consumer.pending_from(start).take(count).collect(),
-        _ => Vec::new(),
-    };
     out.array(pending.len());
-    for id in pending {
+    for &id in pending {
         if let Some(entry) = stream.get(id) {
             reply_entry(&entry, out);
-            group.deliver_again(id, now_ms);
+            if let Some(pending) = group.deliver_again(id, now_ms) {
+                claims.note(group, id, &pending);
+            }
         } else {
             out.array(2);
             out.bulk_display(id);

@@ -315,7 +315,7 @@ fn getset(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Fai
 fn getdel(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
     if reply_value(cx, argv[1], out)? {
         cx.remove(argv[1], Event::generic("del"));
-        cx.propagate(&[b"DEL", argv[1]]);
+        cx.propagate_removal(argv[1], cx.state.config.lazy_user_del);
     }
     Ok(Flow::Done)
 }
@@ -338,7 +338,7 @@ fn getex(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Fail
             let at_ms = expire.at_ms(now_ms, "getex")?;
             if expire.is_absolute() && at_ms <= now_ms {
                 cx.remove(key, Event::generic("del"));
-                cx.propagate(&[b"DEL", key]);
+                cx.propagate_removal(key, cx.state.config.memory.lazy_expire);
             } else if set_expire(cx, key, Some(at_ms), "expire") {
                 cx.propagate(&[b"PEXPIREAT", key, itoa::Buffer::new().format(at_ms).as_bytes()]);
             }

@@ -27,6 +27,8 @@ texts! {
     HLL_NO_KEY = "ERR The specified key does not exist";
     /// PFDEBUG DECODE of a dense one.
     HLL_NOT_SPARSE = "ERR HLL encoding is not sparse";
+    /// PFSELFTEST found that few elements do not fit into the short form.
+    HLL_SPARSE_UNUSED = "ERR TESTFAILED sparse encoding not used";
     /// PFSELFTEST found that the two forms differ.
     HLL_DISAGREE = "ERR TESTFAILED dense/sparse disagree";
     /// PFSELFTEST found a count that is far off.

@@ -169,12 +169,12 @@ impl Group {
         self.pending_of(pending.consumer).map(|pending| pending.remove(&id));
         Some(pending)
     }
-    /// Delivers to its consumer again what it was given before.
-    pub fn deliver_again(&mut self, id: StreamId, now_ms: i64) {
-        if let Some(pending) = self.pending.get_mut(&id) {
-            pending.delivered_at_ms = now_ms;
-            pending.deliveries = pending.deliveries.wrapping_add(1);
-        }
+    /// Delivers to its consumer again what it was given before: as it is pending now.
+    pub fn deliver_again(&mut self, id: StreamId, now_ms: i64) -> Option<Pending> {
+        let pending = self.pending.get_mut(&id)?;
+        pending.delivered_at_ms = now_ms;
+        pending.deliveries = pending.deliveries.wrapping_add(1);
+        Some(*pending)
     }
     fn pending_of(&mut self, number: u32) -> Option<&mut BTreeSet<StreamId>> {
         Some(&mut self.consumers.get_mut(number as usize)?.as_mut()?.pending)

@@ -1,6 +1,7 @@
 //! What the random programs reached: commands, tokens of their usage, error texts.
 
 use super::program::Command;
+use super::texts::{self, Text};
 use crate::support::wire::Wire;
 use std::collections::BTreeMap;
 
@@ -10,9 +11,18 @@ pub(crate) struct Coverage {
     commands: BTreeMap<String, u64>,
     tokens: BTreeMap<String, u64>,
     errors: BTreeMap<String, u64>,
+    texts: Vec<Text>,
+    /// Commands in all, those of scripts not counted apart.
+    steps: u64,
 }
 
 impl Coverage {
+    /// Makes the error texts of the sources known.
+    pub(crate) fn expect_texts(&mut self) {
+        self.texts = texts::reachable();
+        self.errors.extend(self.texts.iter().map(|text| (text.name(), 0)));
+    }
+
     /// Makes a command and its tokens known, so that one never reached shows as zero.
     pub(crate) fn expect(&mut self, command: &str, tokens: Vec<String>) {
         self.commands.entry(command.into()).or_default();
@@ -23,16 +33,42 @@ impl Coverage {
 
     /// Counts a command and its reply.
     pub(crate) fn note(&mut self, command: &Command, reply: &Wire) {
-        *self.commands.entry(command.name.clone()).or_default() += 1;
+        self.steps += 1;
+        // A name that is none stands for an error text.
+        if let Some(count) = self.commands.get_mut(&command.name) {
+            *count += 1;
+        }
         if let Some(inner) = &command.inner {
             *self.commands.entry(inner.clone()).or_default() += 1;
         }
+        self.note_errors(reply);
+        if !reply.is_error() {
+            command.tokens.iter().for_each(|token| *self.tokens.entry(token.clone()).or_default() += 1);
+            if command.written {
+                self.note_words(command);
+            }
+        }
+    }
+
+    /// The errors of a reply, also within the reply to EXEC.
+    fn note_errors(&mut self, reply: &Wire) {
         match reply {
-            Wire::Error(text) => *self.errors.entry(general(text)).or_default() += 1,
-            _ => {
-                for token in &command.tokens {
-                    *self.tokens.entry(token.clone()).or_default() += 1;
-                }
+            Wire::Error(text) => {
+                let text = String::from_utf8_lossy(text);
+                let name = texts::of(&self.texts, &text).map_or_else(|| general(&text), Text::name);
+                *self.errors.entry(name).or_default() += 1;
+            }
+            reply => reply.items().iter().for_each(|item| self.note_errors(item)),
+        }
+    }
+
+    /// Of a command written by hand, the tokens among its words.
+    fn note_words(&mut self, command: &Command) {
+        let names = command.name.split(' ').count();
+        for word in command.argv.iter().skip(names) {
+            let token = format!("{} {}", command.name, String::from_utf8_lossy(word));
+            if let Some(count) = self.tokens.get_mut(&token) {
+                *count += 1;
             }
         }
     }
@@ -64,14 +100,18 @@ impl Coverage {
         let part = |name: &str, counts: &BTreeMap<String, u64>| {
             format!("{} {name} (at least {} times)", counts.len(), counts.values().min().unwrap_or(&0))
         };
-        [part("commands", &self.commands), part("tokens", &self.tokens), part("error texts", &self.errors)]
-            .join(", ")
+        let parts = [
+            part("commands", &self.commands),
+            part("tokens", &self.tokens),
+            part("error texts", &self.errors),
+        ];
+        format!("by {} commands: {}", self.steps, parts.join(", "))
     }
 }
 
 /// An error text without what it quotes: names, numbers, script digests.
-fn general(text: &[u8]) -> String {
-    let text = String::from_utf8_lossy(text).replace("can't", "cannot").replace("doesn't", "does not");
+fn general(text: &str) -> String {
+    let text = text.replace("can't", "cannot").replace("doesn't", "does not");
     let text = text.split(" script: ").next().unwrap_or_default();
     let text = text.split(", with args beginning").next().unwrap_or_default();
     if let Some((start, _)) =

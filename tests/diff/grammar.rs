@@ -36,9 +36,13 @@ pub(crate) struct Syntax {
     pub(crate) weight: usize,
 }
 
+/// Those whose words seldom are what they take.
+const RARE: &[&str] = &["FUNCTION RESTORE", "XSETID"];
+
 impl Syntax {
     fn new(name: String, group: &str, arguments: Vec<Argument>) -> Syntax {
-        let weight = 2 + tokens(&arguments).len();
+        let rare = if RARE.contains(&name.as_str()) { 4 } else { 1 };
+        let weight = (2 + tokens(&arguments).len()) * rare;
         Syntax { name, group: group.into(), arguments, weight }
     }
 }

@@ -1,7 +1,9 @@
-//! Random programs: steps on two connections, from the server's own syntax tables.
+//! Random programs: steps on two connections, from the server's own syntax tables. What stands in them word for word is
+//! in `provocations`, values of arguments in `values`.
 
 use super::grammar::{Argument, Kind, Syntax};
 use super::lua::Lua;
+use super::provocations::{BEGINNINGS, LIBRARIES, SETTINGS};
 use super::rng::Rng;
 use super::values;
 use crate::support::target::MAIN;
@@ -24,12 +26,14 @@ pub(crate) struct Command {
     pub(crate) tokens: Vec<String>,
     /// The command that a script calls with its arguments.
     pub(crate) inner: Option<String>,
+    /// It was written by hand: its tokens are among its words.
+    pub(crate) written: bool,
 }
 
 impl Command {
     /// The name with the subcommand, for those written out in full.
     pub(crate) fn full_name(&self) -> String {
-        let container = ["CLIENT", "CONFIG", "OBJECT", "SCRIPT"].contains(&self.name.as_str());
+        let container = CONTAINERS.contains(&self.name.as_str());
         match self.argv.get(1).filter(|_| container) {
             Some(subcommand) => format!("{} {}", self.name, String::from_utf8_lossy(subcommand)),
             None => self.name.clone(),
@@ -47,6 +51,10 @@ impl Step {
     }
 }
 
+/// Commands with subcommands.
+const CONTAINERS: &[&str] =
+    &["CLIENT", "CONFIG", "FUNCTION", "MEMORY", "OBJECT", "PUBSUB", "SCRIPT", "XGROUP", "XINFO"];
+
 /// Scripts that run the command in their arguments in all the ways in which a script can.
 const SCRIPTS: &[&str] = &[
     "return redis.call(unpack(ARGV))",
@@ -61,152 +69,6 @@ const SCRIPTS: &[&str] = &[
     "#!lua\nreturn redis.call(unpack(ARGV))",
 ];
 
-/// Sequences that lead to errors which chance alone seldom meets.
-pub(crate) const PROVOCATIONS: &[&[&str]] = &[
-    &["SET s0 9223372036854775807", "INCR s0", "INCRBY s0 5"],
-    &["SET s0 -9223372036854775808", "DECR s0", "DECRBY s0 1", "INCRBY s0 -1"],
-    &["DECRBY s0 -9223372036854775808"],
-    &["SET s1 1e308", "INCRBYFLOAT s1 1e4931", "INCRBYFLOAT s1 inf"],
-    &["INCRBYFLOAT s1 nan", "INCRBYFLOAT s1 -inf"],
-    &["HSET h0 a 9223372036854775807 b abc", "HINCRBY h0 a 1", "HINCRBY h0 b 1", "HINCRBYFLOAT h0 b 1"],
-    &["HINCRBYFLOAT h0 c inf", "HINCRBYFLOAT h0 a nan"],
-    &["RPUSH l0 x", "INCR l0", "GET l0", "HGET l0 a", "LCS l0 s1"],
-    &["SET s2 v", "RPUSH s2 a", "LPOP s2", "SADD s2 a", "HSET s2 f v", "ZADD s2 1 m", "XADD s2 * f v"],
-    &["SETRANGE s0 536870912 x", "APPEND s0 y"],
-    &["SETRANGE s0 -1 x"],
-    &["EXEC"],
-    &["DISCARD"],
-    &["MULTI", "MULTI", "WATCH s0", "EXEC"],
-    &["MULTI", "NOSUCH", "EXEC"],
-    &["HELLO 9", "HELLO x", "HELLO 2 AUTH nobody x"],
-    &["XADD x0 1-1 f v", "XADD x0 MAXLEN -1 2-1 f v", "XADD x0 1-1 a b", "XADD x0 0-0 a b"],
-    &["XADD x1 5-1 f v", "XSETID x1 0-1", "XSETID x1 9-9 ENTRIESADDED 0 MAXDELETEDID 1-1"],
-    &["XADD x1 * f v", "XSETID x1 2-0 ENTRIESADDED 5 MAXDELETEDID 9-9"],
-    &["XADD x1 * f v", "XSETID x1 9-9 ENTRIESADDED -1 MAXDELETEDID 1-1"],
-    &["XADD x0 1-1 f v", "XGROUP CREATE x0 g 0", "XREADGROUP GROUP g c STREAMS x0 >", "XDEL x0 1-1"],
-    &["XGROUP CREATE x0 g $ MKSTREAM", "XADD x0 * f v", "XADD x0 * g w", "XREADGROUP GROUP g d STREAMS x0 >"],
-    &["XGROUP CREATE x1 g 0 MKSTREAM", "XGROUP CREATE x1 g 0", "XGROUP SETID x1 g 0 ENTRIESREAD -2"],
-    &["XGROUP SETID x0 g 0", "XREADGROUP GROUP g c NOACK STREAMS x0 >", "XINFO GROUPS x0"],
-    &[
-        "XREADGROUP GROUP g c COUNT 1 STREAMS x0 >",
-        "XREADGROUP GROUP g c STREAMS x0 0",
-        "XPENDING x0 g - + 10",
-    ],
-    &[
-        "XAUTOCLAIM x0 g d 0 0",
-        "XAUTOCLAIM x0 g c 0 0 COUNT 1 JUSTID",
-        "XTRIM x0 MAXLEN 1",
-        "XCLAIM x0 g c 0 1-1",
-    ],
-    &[
-        "XREAD STREAMS x0 x1 0",
-        "XREAD STREAMS x0 >",
-        "XREADGROUP GROUP g c STREAMS x0 $",
-        "XREADGROUP COUNT 1 NOACK STREAMS x0 >",
-    ],
-    &["XADD x2 18446744073709551615-18446744073709551615 f v", "XADD x2 * f v", "DEL x2"],
-    &["HELLO 3 BOGUS"],
-    &["HELLO 2 AUTH default x"],
-    &["HELLO 2 SETNAME a"],
-    &["SWAPDB x 1", "SWAPDB 1 x", "SWAPDB 0 77"],
-    &["SELECT 16", "SELECT 4294967296"],
-    &["SCRIPT LOAD ')'", "EVAL 'local' 0", "EVAL 'x y' 0"],
-    &["SCRIPT FLUSH BOGUS"],
-    &["SCRIPT BOGUS"],
-    &["OBJECT BOGUS s0", "CONFIG BOGUS", "CLIENT BOGUS"],
-    &["EVAL 'return redis.call(\"NOSUCH\")' 0"],
-    &["EVAL 'return (' 0"],
-    &["EVAL 'return x' 0"],
-    &["EVAL 'redis.x = 1' 0"],
-    &["EVAL 'return redis.call(\"GET\", {})' 0"],
-    &["EVAL 'return redis.call()' 0"],
-    &["EVAL '#!lua flags=bogus\nreturn 1' 0"],
-    &["EVAL 'return 1' 5 a"],
-    &["EVAL 'return 1' -1"],
-    &["EVALSHA 0123456789012345678901234567890123456789 0"],
-    &["SCRIPT LOAD 'return KEYS'", "EVALSHA 4ca238f611c9d0ae4e9a75a5dbac22aedc1e44ef 1 k"],
-    &["SCAN abc", "SCAN 0 COUNT 0", "SCAN 0 TYPE bogus"],
-    &["COPY s0 s0", "COPY s0 s1 DB 99", "MOVE s0 0", "MOVE s0 99"],
-    &["EXPIRE s0 9223372036854775807", "EXPIRE s0 10 NX XX", "EXPIRE s0 10 GT LT", "PEXPIRE s0 1 BOGUS"],
-    &["SET s0 v EX 0", "SETEX s0 -1 v", "GETEX s0 PX 0", "PSETEX s0 9223372036854775807 v"],
-    &["CLIENT SETNAME 'a b'"],
-    &["NOSUCHCOMMAND a b"],
-    &["EVAL 'for i=1,513 do redis.call(\"HSET\",KEYS[1],i,\"v\"..i) end' 1 h0", "HDEL h0 5 6", "HLEN h0"],
-    &["EVAL 'for i=1,600 do redis.call(\"SADD\",KEYS[1],i) end' 1 e0", "SREM e0 5 6", "SADD e0 x"],
-    &["EVAL 'for i=1,511 do redis.call(\"SADD\",KEYS[1],i*1000000) end' 1 e1", "SADD e1 7 -3"],
-    &[
-        "EVAL 'for i=1,129 do redis.call(\"ZADD\",KEYS[1],i%7,\"m\"..i) end' 1 z0",
-        "ZREM z0 m5",
-        "ZRANGE z0 0 -1",
-    ],
-    &["EVAL 'for i=1,300 do redis.call(\"RPUSH\",KEYS[1],string.rep(\"x\",i)) end' 1 l0", "LINDEX l0 250"],
-    &[
-        "EVAL 'for i=1,250 do redis.call(\"XADD\",KEYS[1],i..\"-1\",\"f\",i) end' 1 x0",
-        "XTRIM x0 MAXLEN ~ 120",
-    ],
-    &["ZADD z1 1 'a' 1 \"x\"{65}", "HSET h1 f \"x\"{65}", "HSET h2 \"x\"{64} v", "SADD e2 1 2 \"x\"{65}"],
-    &["RPUSH l1 \"x\"{9000}", "LPUSH l1 a b c", "LINSERT l1 BEFORE a d", "LSET l1 0 z", "LREM l1 0 b"],
-    &["SADD e0 1 2 x", "SADD e1 x", "SDIFFSTORE e2 e0 e1 n0 s9", "SUNIONSTORE e1 e0 e2", "SPOP e0 3"],
-    &[
-        "EVAL 'for i=1,600 do redis.call(\"SADD\",KEYS[1],i) end' 1 e0",
-        "SSCAN e0 0 COUNT 1000",
-        "SPOP e0 550",
-        "SRANDMEMBER e0 600",
-    ],
-    &["SINTERCARD 1 e0 LIMIT -1", "SINTERCARD 0 e0", "SINTERCARD 5 e0", "SPOP e0 -1", "SRANDMEMBER e0 -3"],
-    &[
-        "EVAL 'for i=1,130 do redis.call(\"ZADD\",KEYS[1],i/4,\"m\"..i) end' 1 z0",
-        "ZUNIONSTORE z1 2 z0 e0 WEIGHTS 2 -1",
-        "ZINTERSTORE z2 2 z0 z1 AGGREGATE MIN",
-        "ZDIFFSTORE z2 2 z1 e1",
-        "ZSCAN z0 0 COUNT 1000",
-        "ZRANDMEMBER z0 130",
-        "ZMPOP 1 z0 MAX COUNT 100",
-    ],
-    &["ZADD z0 inf a -inf b", "ZADD z1 -inf a inf b", "ZUNIONSTORE z2 2 z0 z1", "ZINTER 2 z0 z1 WEIGHTS 0 1"],
-    &["ZUNION 0 z0", "ZINTERCARD 1 z0 LIMIT -1", "ZUNION 1 z0 WEIGHTS abc", "ZMPOP 1 z0 MIN COUNT 0"],
-    &["ZRANDMEMBER z0 4611686018427387904 WITHSCORES", "HRANDFIELD h0 4611686018427387904 WITHVALUES"],
-    &[
-        "EVAL 'for i=1,520 do redis.call(\"HSET\",KEYS[1],i,i) end' 1 h1",
-        "HSCAN h1 0 COUNT 2000",
-        "HRANDFIELD h1 600 WITHVALUES",
-    ],
-    &["EVAL 'for i=1,200 do redis.call(\"GEOADD\",KEYS[1],i*37%360-180,i*53%170-85,i) end' 1 z0"],
-    &["EVAL 'for i=1,60 do redis.call(\"GEOADD\",KEYS[1],13+i%5/9,38+i%4/7,i) end' 1 z1"],
-    &[
-        "GEOADD z0 13.361389 38.115556 a 15.087269 37.502669 b 13.36 38.1 c",
-        "GEOSEARCH z0 FROMLONLAT 14 38 BYBOX 400 400 km COUNT 2",
-        "GEORADIUS z0 14 38 200 km WITHCOORD WITHDIST WITHHASH COUNT 2 ANY",
-        "GEOSEARCHSTORE z1 z0 FROMMEMBER a BYRADIUS 50 mi DESC STOREDIST",
-    ],
-    &["GEOADD z0 181 0 a", "GEOADD z0 0 1e308 a", "GEOSEARCH z0 FROMMEMBER nosuch BYRADIUS 1 m"],
-    &[
-        "GEOADD z0 1 1 a",
-        "GEORADIUS z0 0 0 1 km COUNT 0",
-        "GEORADIUS z0 0 0 1 km ANY",
-        "GEORADIUS z0 0 0 1 yd",
-    ],
-    &["GEOADD z0 1 1 a", "GEORADIUS z0 0 0 1 km WITHDIST STORE z1", "GEOSEARCHSTORE z1 z0 WITHCOORD"],
-    &["ZADD z0 -1 a 1e300 b 0.5 c -1e19 d inf e 4e15 f", "GEOPOS z0 a b c d e f", "GEOHASH z0 a b c d e f"],
-    &["GEOSEARCH z0 FROMMEMBER a", "GEOSEARCH z0 BYRADIUS 1 m", "GEOSEARCH z0 FROMLONLAT 0 0 BYBOX -1 1 m"],
-    &["BITOP NOT s2 s0 s1", "BITFIELD s0 GET u64 0", "BITFIELD_RO s0 SET u8 0 1", "BITFIELD s0 OVERFLOW x"],
-    &["BITFIELD s0 SET i64 3 9223372036854775807 OVERFLOW SAT INCRBY i64 3 5 OVERFLOW WRAP INCRBY i64 3 5"],
-    &[
-        "PFADD p0 a b c",
-        "PFDEBUG DECODE p0",
-        "PFDEBUG TODENSE p0",
-        "PFADD p0 d",
-        "PFCOUNT p0",
-        "PFMERGE p1 p0",
-    ],
-    &["PFADD s0 a", "PFCOUNT s0", "PFDEBUG BOGUS p0", "PFDEBUG DECODE p9", "PFDEBUG GETREG p1"],
-    &["EVAL 'for i=1,300 do redis.call(\"PFADD\",KEYS[1],i) end' 1 p0", "PFCOUNT p0 p1", "GET p0"],
-    &["CONFIG GET hll-sparse-max-bytes", "SET p2 HYLL", "PFADD p2 x"],
-    &["RPUSH l0 3 1 2 10", "SORT l0 DESC LIMIT 1 2", "SORT l0 BY s* GET # GET s* ALPHA STORE l1"],
-    &["RESTORE s0 0 x", "RESTORE s0 -1 x", "RESTORE n0 0 x IDLETIME -1", "RESTORE n0 0 x FREQ 256"],
-    &["LPOS l0 a RANK 0", "LPOS l0 a COUNT -1", "LPOS l0 a MAXLEN -1", "LSET l0 99 x"],
-];
-
 /// What a program is made of.
 pub(crate) struct Generator<'a> {
     pub(crate) syntaxes: &'a [Syntax],
@@ -218,7 +80,9 @@ pub(crate) struct Generator<'a> {
 const SCRIPT: usize = 10;
 const TRANSACTION: usize = 6;
 const TIME: usize = 4;
-const PROVOCATION: usize = 5;
+const PROVOCATION: usize = 6;
+/// Of so many programs one tests the registers.
+const SELF_TEST: usize = 1000;
 
 impl<'a> Generator<'a> {
     /// A program of about so many steps.
@@ -247,6 +111,7 @@ impl<'a> Generator<'a> {
                 ));
             }
         }
+        self.begin(focus, &mut program);
         while program.len() < steps {
             let dice = self.rng.below(100);
             let connection = self.connection();
@@ -267,7 +132,33 @@ impl<'a> Generator<'a> {
                 program.push(Step::Call(connection, command));
             }
         }
+        // It computes for half a second.
+        if self.rng.below(SELF_TEST) == 0 {
+            program.push(parsed(MAIN, "PFSELFTEST"));
+        }
         program
+    }
+
+    /// What most programs about some types begin with, settings, a library and a script.
+    fn begin(&mut self, focus: &str, program: &mut Vec<Step>) {
+        let beginning =
+            BEGINNINGS.iter().find(|(group, _)| *group == focus).map_or(&[][..], |(_, lines)| lines);
+        if self.rng.percent(70) {
+            program.extend(beginning.iter().map(|line| parsed(MAIN, line)));
+        }
+        if self.rng.percent(20) {
+            for _ in 0..1 + self.rng.below(3) {
+                let line = format!("CONFIG SET {}", self.rng.pick(SETTINGS));
+                program.push(parsed(MAIN, &line));
+            }
+        }
+        if self.rng.percent(25) {
+            program.push(call(MAIN, "FUNCTION LOAD", vec![LIBRARIES[self.rng.below(2)].as_bytes().to_vec()]));
+        }
+        if self.rng.percent(25) {
+            let script = *self.rng.pick(SCRIPTS);
+            program.push(call(MAIN, "SCRIPT LOAD", vec![script.as_bytes().to_vec()]));
+        }
     }
 
     fn connection(&mut self) -> &'static str {
@@ -295,14 +186,26 @@ impl<'a> Generator<'a> {
         program.push(call(connection, end, Vec::new()));
     }
 
-    /// A script that runs a command.
+    /// A script or function that runs a command.
     fn script(&mut self, focus: &str) -> Command {
         let inner = self.command(focus);
         let script = *self.rng.pick(SCRIPTS);
-        let verb = if self.rng.percent(15) { "EVAL_RO" } else { "EVAL" };
-        let mut argv = vec![verb.as_bytes().to_vec(), script.as_bytes().to_vec(), b"0".to_vec()];
+        let verb = match self.rng.below(20) {
+            0..12 => "EVAL",
+            12 | 13 => "EVAL_RO",
+            14 | 15 => "EVALSHA",
+            16 => "EVALSHA_RO",
+            17 | 18 => "FCALL",
+            _ => "FCALL_RO",
+        };
+        let what = match verb {
+            "EVAL" | "EVAL_RO" => script.as_bytes().to_vec(),
+            "EVALSHA" | "EVALSHA_RO" => moonkeep::util::sha1::sha1_hex(script.as_bytes()).to_vec(),
+            _ => b"f".to_vec(),
+        };
+        let mut argv = vec![verb.as_bytes().to_vec(), what, b"0".to_vec()];
         argv.extend(inner.argv);
-        Command { argv, name: verb.into(), tokens: Vec::new(), inner: Some(inner.name) }
+        Command { argv, name: verb.into(), inner: Some(inner.name), ..Command::default() }
     }
 
     /// A command, mostly of one group, mostly right.
@@ -373,7 +276,7 @@ fn bound(command: &mut Command) {
 }
 
 fn call(connection: &'static str, name: &str, rest: Vec<Vec<u8>>) -> Step {
-    let mut argv = vec![name.as_bytes().to_vec()];
+    let mut argv: Vec<Vec<u8>> = name.split(' ').map(|word| word.as_bytes().to_vec()).collect();
     argv.extend(rest);
     Step::Call(connection, Command { argv, name: name.into(), ..Command::default() })
 }
@@ -381,8 +284,12 @@ fn call(connection: &'static str, name: &str, rest: Vec<Vec<u8>>) -> Step {
 /// A step from a line of text.
 pub(crate) fn parsed(connection: &'static str, line: &str) -> Step {
     let argv = words::split(line).expect("a well-formed line");
-    let mut command =
-        Command { name: String::from_utf8_lossy(&argv[0]).into_owned(), argv, ..Command::default() };
+    let mut command = Command {
+        name: String::from_utf8_lossy(&argv[0]).into_owned(),
+        argv,
+        written: true,
+        ..Command::default()
+    };
     command.name = command.full_name();
     Step::Call(connection, command)
 }

@@ -19,7 +19,7 @@ pub(crate) fn shrink(
     let mut runs = 0;
     let mut differs = |program: &[Step], what: &str| {
         runs += 1;
-        let mut judge = Judge { server, moonkeep, coverage: None };
+        let mut judge = Judge { server, moonkeep, coverage: None, dumps: true };
         if runs > RUNS_MAX { None } else { judge.run(program).filter(|difference| difference.what == what) }
     };
     let mut chunk = best.0.len().div_ceil(2);

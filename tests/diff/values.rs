@@ -2,6 +2,7 @@
 //! keys, members and IDs, and edges that have caught out implementations before.
 
 use super::grammar::{Argument, Kind};
+use super::provocations::LIBRARIES;
 use super::rng::Rng;
 use crate::support::target::START_MS;
 
@@ -134,7 +135,15 @@ pub(crate) fn of(rng: &mut Rng, argument: &Argument, group: &str) -> Vec<u8> {
         "unix-time-seconds" => moment(rng, START_MS / 1000),
         "unix-time-milliseconds" => moment(rng, START_MS),
         "pattern" if argument.token.is_some() && group == "generic" => text(rng.pick(SORT_PATTERNS)),
+        "serialized-value" if group == "scripting" => library_dump(rng),
         "serialized-value" => dump(rng),
+        "function-code" => text(rng.pick(LIBRARIES)),
+        "function" => text(rng.pick(&["f", "f", "g", "h", "nosuch"])),
+        "library-name" => text(rng.pick(&["l", "two", "nosuch"])),
+        "library-name-pattern" => text(rng.pick(&["*", "l", "t*", "nosuch"])),
+        "timeout" => {
+            odd(rng, &["0", "0.05", "1", "100", "0.0001"], &["-1", "abc", "", "inf", "1e300", "nan"])
+        }
         "pattern" => text(rng.pick(PATTERNS)),
         "cursor" => odd(rng, &["0", "0", "0", "0", "5", "17"], ODD_INTEGERS),
         "db" | "index1" | "index2" | "destination-db" => {
@@ -192,9 +201,33 @@ fn by_kind(rng: &mut Rng, kind: Kind) -> Vec<u8> {
     }
 }
 
+/// A dump of libraries of functions, as FUNCTION DUMP makes it.
+fn library_dump(rng: &mut Rng) -> Vec<u8> {
+    const LIBRARY: u8 = 0xf5;
+    if rng.percent(20) {
+        return if rng.percent(50) { dump(rng) } else { junk(rng) };
+    }
+    let mut writer = moonkeep::value::rdb::Writer::default();
+    // Mostly those that can be loaded, two of them under one name.
+    let from = if rng.percent(70) { &LIBRARIES[..3] } else { LIBRARIES };
+    for _ in 0..1 + rng.below(2) {
+        writer.byte(LIBRARY);
+        writer.string(rng.pick(from).as_bytes());
+    }
+    writer.finish()
+}
+
+/// Too little behind the type, and a type that is none.
+const BROKEN_DUMPS: &[&[u8]] =
+    &[b"\x00\x05ab", b"\x01\x03\x01a", b"\x05\x01\x01a\x00", b"\x63\x01a", b"\x00"];
+
 /// A dump of a small value of some type.
 fn dump(rng: &mut Rng) -> Vec<u8> {
     let mut writer = moonkeep::value::rdb::Writer::default();
+    if rng.percent(8) {
+        writer.bytes(BROKEN_DUMPS[rng.below(BROKEN_DUMPS.len())]);
+        return writer.finish();
+    }
     let kind = rng.below(6) as u8;
     writer.byte(kind);
     match kind {

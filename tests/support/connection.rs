@@ -21,6 +21,7 @@ pub(crate) struct Connection {
 impl Connection {
     pub(crate) fn open(socket: &Path) -> Connection {
         let stream = UnixStream::connect(socket).expect("the server accepts connections");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a timeout can be set");
         Connection { reader: BufReader::new(stream), may_wait: false, greeted: false }
     }
 
@@ -43,7 +44,6 @@ impl Connection {
     }
 
     pub(crate) fn receive(&mut self) -> Wire {
-        self.reader.get_ref().set_read_timeout(Some(PATIENCE)).expect("a timeout can be set");
         match Wire::read(&mut self.reader) {
             Ok(reply) => {
                 self.greeted = true;
@@ -59,8 +59,9 @@ impl Connection {
 
 /// Whether the command may be one that waits.
 pub(crate) fn may_wait(argv: &[Vec<u8>]) -> bool {
-    let begins = |letter: u8| {
-        argv.first().and_then(|name| name.first()).is_some_and(|first| first.eq_ignore_ascii_case(&letter))
+    let is = |start: &[u8]| {
+        argv.first().is_some_and(|name| name.get(..start.len()).is_some_and(|own| own.eq_ignore_ascii_case(start)))
     };
-    begins(b'b') || begins(b'x') && argv.iter().any(|word| word.eq_ignore_ascii_case(b"BLOCK"))
+    let blocks = is(b"X") && argv.iter().any(|word| word.eq_ignore_ascii_case(b"BLOCK"));
+    is(b"BL") || is(b"BR") || is(b"BZ") || blocks
 }

@@ -45,6 +45,11 @@ impl Moonkeep {
         moonkeep
     }
 
+    /// The engine itself.
+    pub(crate) fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
     fn connection(&mut self, name: &str) -> &mut Connection {
         let engine = &self.engine;
         self.connections.entry(name.into()).or_insert_with(|| Connection::new(engine.client()))

@@ -17,6 +17,62 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The version every recorded reply comes from.
 const VERSION: &str = "redis_version:7.0.15";
+/// Puts back what cases change of the settings.
+const DEFAULTS: &[&str] = &[
+    "CONFIG",
+    "SET",
+    "notify-keyspace-events",
+    "",
+    "maxmemory",
+    "0",
+    "maxmemory-policy",
+    "noeviction",
+    "hash-max-listpack-entries",
+    "512",
+    "hash-max-listpack-value",
+    "64",
+    "set-max-intset-entries",
+    "512",
+    "zset-max-listpack-entries",
+    "128",
+    "zset-max-listpack-value",
+    "64",
+    "list-max-listpack-size",
+    "-2",
+    "list-compress-depth",
+    "0",
+    "stream-node-max-entries",
+    "100",
+    "stream-node-max-bytes",
+    "4096",
+    "hll-sparse-max-bytes",
+    "3000",
+    "lazyfree-lazy-user-del",
+    "no",
+    "lazyfree-lazy-server-del",
+    "no",
+    "lazyfree-lazy-expire",
+    "no",
+    "lazyfree-lazy-user-flush",
+    "no",
+];
+
+/// What empties a server.
+const RESET: [&[&str]; 12] = [
+    &["CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"],
+    &["FLUSHALL"],
+    &["SCRIPT", "FLUSH"],
+    &["FUNCTION", "FLUSH"],
+    DEFAULTS,
+    &["CONFIG", "SET", "acllog-max-len", "128", "acl-pubsub-default", "resetchannels"],
+    &["ACL", "DELUSER", "alice", "bob", "carol", "dave"],
+    &["ACL", "LOG", "RESET"],
+    &["CONFIG", "SET", "slowlog-log-slower-than", "10000", "slowlog-max-len", "128"],
+    &["SLOWLOG", "RESET"],
+    &["CONFIG", "RESETSTAT"],
+    &["DEBUG", "SET-ACTIVE-EXPIRE", "0"],
+];
+
 /// A running reference server; killed on drop.
 pub(crate) struct Server {
     process: Child,
@@ -198,22 +254,12 @@ impl Target for Server {
 
     fn reset(&mut self) {
         self.connections.retain(|name, _| name == "(control)");
-        for words in [
-            &["CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"][..],
-            &["FLUSHALL"],
-            &["SCRIPT", "FLUSH"],
-            &["FUNCTION", "FLUSH"],
-            &["CONFIG", "SET", "notify-keyspace-events", "", "maxmemory", "0"],
-            &["CONFIG", "SET", "acllog-max-len", "128", "acl-pubsub-default", "resetchannels"],
-            &["ACL", "DELUSER", "alice", "bob", "carol", "dave"],
-            &["ACL", "LOG", "RESET"],
-            &["CONFIG", "SET", "slowlog-log-slower-than", "10000", "slowlog-max-len", "128"],
-            &["SLOWLOG", "RESET"],
-            &["CONFIG", "RESETSTAT"],
-            &["DEBUG", "SET-ACTIVE-EXPIRE", "0"],
-        ] {
-            let reply = self.control(words);
-            assert!(!reply.is_error(), "{words:?} answered {reply}");
+        for words in RESET {
+            self.connection("(control)").send(&argv(words));
+        }
+        for _ in 0..RESET.len() {
+            let reply = self.connection("(control)").receive();
+            assert!(!reply.is_error(), "a reset answered {reply}");
         }
         self.set_clock(START_MS);
         self.connection(MAIN);

@@ -91,7 +91,7 @@ pub(super) static SETTINGS: &[Setting] = &[
     yes_no("lazyfree-lazy-eviction", "no").yes(|c| &mut c.memory.lazy_eviction),
     yes_no("lazyfree-lazy-expire", "no").yes(|c| &mut c.memory.lazy_expire),
     yes_no("lazyfree-lazy-server-del", "no"),
-    yes_no("lazyfree-lazy-user-del", "no"),
+    yes_no("lazyfree-lazy-user-del", "no").yes(|c| &mut c.lazy_user_del),
     yes_no("lazyfree-lazy-user-flush", "no"),
     number("lfu-decay-time", "1", 0, INT_MAX).count(|c| &mut c.memory.lfu_decay_time),
     number("lfu-log-factor", "10", 0, INT_MAX).count(|c| &mut c.memory.lfu_log_factor),
