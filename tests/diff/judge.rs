@@ -3,8 +3,9 @@
 //! (the order of a set, a random element, a client's number), only what is defined is compared.
 
 use super::coverage::Coverage;
+use super::dumps;
 use super::program::{Command, Step};
-use super::{dumps, told};
+use super::told::{self, Freedom};
 use crate::support::target::{Target, argv};
 use crate::support::wire::Wire;
 use std::collections::BTreeMap;
@@ -277,8 +278,9 @@ impl Judge<'_> {
             expected.sort();
             got.sort();
         }
-        let reads_again = ran.iter().any(|command| told::reads_again(&command.argv));
-        (!told::agree(&expected, &got, reads_again)).then(|| Difference {
+        let freedom = ran.iter().map(|command| Freedom::of(&command.argv));
+        let freedom = freedom.fold(Freedom::default(), Freedom::or);
+        (!told::agree(&expected, &got, freedom)).then(|| Difference {
             at: 0,
             what: format!("what {name} propagates"),
             expected: expected.join("\n         "),
