@@ -264,14 +264,15 @@ impl<'a> Ends<'a> {
         }
     }
 
-    fn ranks(&self, zset: &ZSet, rev: bool) -> Range<usize> {
+    /// The ranks, of a range of members without the first `skip`.
+    fn ranks(&self, zset: &ZSet, rev: bool, skip: usize) -> Range<usize> {
         match *self {
             Ends::Rank(start, end) => {
                 let (len, ranks) = (zset.len(), span(start, end, zset.len()));
                 if rev { len - ranks.end..len - ranks.start } else { ranks }
             }
             Ends::Score(min, max) => zset.ranks_by_score(min, max),
-            Ends::Lex(min, max) => zset.ranks_by_lex(min, max, rev),
+            Ends::Lex(min, max) => zset.ranks_by_lex(min, max, rev, skip),
         }
     }
 }
@@ -365,8 +366,15 @@ fn find_range<'a>(
     let (min, max) = if swapped { (end, start) } else { (start, end) };
     let ends = Ends::parse(options.by, min, max)?;
     let zset = read_zset(cx, key)?;
-    let ranks = zset.map_or(0..0, |zset| ends.ranks(zset, options.rev));
-    Ok((zset, if options.by == By::Rank { ranks } else { options.cut(ranks) }))
+    // A range of members passes over what LIMIT leaves out before it looks where it ends.
+    let skip = if options.by == By::Lex { usize::try_from(options.offset).unwrap_or(usize::MAX) } else { 0 };
+    let ranks = zset.map_or(0..0, |zset| ends.ranks(zset, options.rev, skip));
+    let ranks = match options.by {
+        By::Rank => ranks,
+        By::Score => options.cut(ranks),
+        By::Lex => RangeOptions { offset: 0, ..options }.cut(ranks),
+    };
+    Ok((zset, ranks))
 }
 
 fn zrangestore(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
@@ -396,7 +404,7 @@ fn zlexcount(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, 
 
 fn count(cx: &mut Ctx<'_>, argv: Argv<'_>, by: By, out: &mut Reply) -> Result<Flow, Failure> {
     let ends = Ends::parse(by, argv[2], argv[3])?;
-    let count = read_zset(cx, argv[1])?.map_or(0, |zset| ends.ranks(zset, false).len());
+    let count = read_zset(cx, argv[1])?.map_or(0, |zset| ends.ranks(zset, false, 0).len());
     out.int(count as i64);
     Ok(Flow::Done)
 }
@@ -423,7 +431,7 @@ fn remove_range(
     let ends = Ends::parse(by, argv[2], argv[3])?;
     let mut removed = 0;
     if let Some(mut edit) = cx.edit(argv[1]) {
-        let ranks = ends.ranks(edit.value().as_zset()?, false);
+        let ranks = ends.ranks(edit.value().as_zset()?, false, 0);
         removed = edit.value_mut().as_zset_mut()?.remove_range(ranks);
         edit.commit_removal(removed, event);
     }

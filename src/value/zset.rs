@@ -265,8 +265,9 @@ impl ZSet {
     }
 
     /// The ranks of the members in a range of members. It means something only when all scores are equal; else a small
-    /// set answers what the server does: the walk starts at the end that `rev` says and stops behind the range.
-    pub fn ranks_by_lex(&self, min: LexBound<'_>, max: LexBound<'_>, rev: bool) -> Range<usize> {
+    /// set answers what the server does: the walk starts at the end that `rev` says, passes over the first `skip`
+    /// whatever they are, and stops behind the range.
+    pub fn ranks_by_lex(&self, min: LexBound<'_>, max: LexBound<'_>, rev: bool, skip: usize) -> Range<usize> {
         let from_min = |member: &[u8]| !min.is_after(member);
         let to_max = |member: &[u8]| !max.is_before(member);
         if let Form::Packed(_) = &self.form {
@@ -277,16 +278,30 @@ impl ZSet {
             }
             if rev {
                 let end = self.len() - self.iter().rev().take_while(|item| !to_max(item.0)).count();
+                let first = self.range(0..end).next_back();
+                let end =
+                    if first.is_some_and(|item| from_min(item.0)) { end.saturating_sub(skip) } else { 0 };
                 let inside = self.range(0..end).rev().take_while(|item| from_min(item.0)).count();
                 return end - inside..end;
             }
             let start = self.iter().take_while(|item| !from_min(item.0)).count();
+            let first = self.range(start..self.len()).next();
+            let start = if first.is_some_and(|item| to_max(item.0)) {
+                start.saturating_add(skip)
+            } else {
+                self.len()
+            };
+            let start = start.min(self.len());
             let inside = self.range(start..self.len()).take_while(|item| to_max(item.0)).count();
             return start..start + inside;
         }
         let start = self.partition_point(|_, member| !from_min(member));
-        let end = self.partition_point(|_, member| to_max(member));
-        start..end.max(start)
+        let end = self.partition_point(|_, member| to_max(member)).max(start);
+        if rev {
+            start..end.saturating_sub(skip).max(start)
+        } else {
+            start.saturating_add(skip).min(end)..end
+        }
     }
 
     /// How many members from the start satisfy `before`, which must hold for a prefix of the order only.

@@ -69,12 +69,12 @@ fn ranges_by_score() {
 fn ranges_by_member() {
     use LexBound::{Excluded, Included, Maximum, Minimum};
     for zset in both_forms(&[("a", 0.0), ("b", 0.0), ("bb", 0.0), ("c", 0.0)]) {
-        assert_eq!(zset.ranks_by_lex(Minimum, Maximum, false), 0..4);
-        assert_eq!(zset.ranks_by_lex(Excluded(b"b"), Included(b"c"), false), 2..4);
-        assert_eq!(zset.ranks_by_lex(Included(b"b"), Excluded(b"c"), false), 1..3);
-        assert_eq!(zset.ranks_by_lex(Maximum, Minimum, false).len(), 0);
-        assert_eq!(zset.ranks_by_lex(Minimum, Minimum, false).len(), 0);
-        assert_eq!(zset.ranks_by_lex(Included(b"c"), Included(b"a"), false).len(), 0);
+        assert_eq!(zset.ranks_by_lex(Minimum, Maximum, false, 0), 0..4);
+        assert_eq!(zset.ranks_by_lex(Excluded(b"b"), Included(b"c"), false, 0), 2..4);
+        assert_eq!(zset.ranks_by_lex(Included(b"b"), Excluded(b"c"), false, 0), 1..3);
+        assert_eq!(zset.ranks_by_lex(Maximum, Minimum, false, 0).len(), 0);
+        assert_eq!(zset.ranks_by_lex(Minimum, Minimum, false, 0).len(), 0);
+        assert_eq!(zset.ranks_by_lex(Included(b"c"), Included(b"a"), false, 0).len(), 0);
     }
 }
 
