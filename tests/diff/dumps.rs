@@ -66,9 +66,9 @@ pub(crate) fn pass_to_and_fro(server: &mut dyn Target, moonkeep: &mut dyn Target
 fn pass_key(server: &mut dyn Target, moonkeep: &mut dyn Target, key: &[u8]) -> Result<(), (String, String)> {
     // The server itself loses the sign of a score of -0 where a sorted set gets smaller on the way.
     let own = call(server, &[b"DUMP", key]);
-    restore(server, COPY, own.bytes().unwrap_or_default(), 0);
-    let digest = call(server, &[b"DEBUG", b"DIGEST-VALUE", COPY]);
     let expire_at_ms = expiry(server, key);
+    restore(server, COPY, own.bytes().unwrap_or_default(), expire_at_ms);
+    let digest = call(server, &[b"DEBUG", b"DIGEST-VALUE", COPY]);
     let mut facts: Option<[Wire; 3]> = None;
     for from in 0..2 {
         let [there, here] = sides(server, moonkeep);

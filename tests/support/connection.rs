@@ -60,7 +60,8 @@ impl Connection {
 /// Whether the command may be one that waits.
 pub(crate) fn may_wait(argv: &[Vec<u8>]) -> bool {
     let is = |start: &[u8]| {
-        argv.first().is_some_and(|name| name.get(..start.len()).is_some_and(|own| own.eq_ignore_ascii_case(start)))
+        argv.first()
+            .is_some_and(|name| name.get(..start.len()).is_some_and(|own| own.eq_ignore_ascii_case(start)))
     };
     let blocks = is(b"X") && argv.iter().any(|word| word.eq_ignore_ascii_case(b"BLOCK"));
     is(b"BL") || is(b"BR") || is(b"BZ") || blocks
