@@ -94,7 +94,7 @@ fn output(command: &mut Command) -> Result<String, String> {
 fn skip(client: &str, reason: &str) {
     let required = std::env::var("MOONKEEP_REQUIRE_CLIENTS").unwrap_or_default();
     assert!(!required.split(',').any(|name| name == client), "{client} is required: {reason}");
-    println!("{client}: skipped, {}", reason.lines().next().unwrap_or_default());
+    println!("{client}: skipped, {reason}");
 }
 
 /// Runs a tour against each server in each protocol.
@@ -116,7 +116,8 @@ fn tour(client: &str, program: Result<Vec<OsString>, String>, protocols: &[&str]
     }
 }
 
-fn python_with_redis() -> Result<Vec<OsString>, String> {
+/// redis-py, whose major version decides what values it makes of replies.
+fn python() -> Result<Vec<OsString>, String> {
     let probe = "import redis; assert int(redis.__version__.split('.')[0]) >= 8, redis.__version__";
     let own = installed().join("venv/bin/python");
     let python = if own.exists() { own.into_os_string() } else { "python3".into() };
@@ -124,7 +125,58 @@ fn python_with_redis() -> Result<Vec<OsString>, String> {
     Ok(vec![python, source("tour.py").into()])
 }
 
+/// A package for Node.js of this major version or a later one.
+fn node(package: &str, major: u32, program: &str) -> Result<Vec<OsString>, String> {
+    let probe = format!(
+        "if (parseInt(require('{package}/package.json').version) < {major}) throw Error('it is too old')"
+    );
+    output(Command::new("node").env("NODE_PATH", installed().join("node_modules")).args(["-e", &probe]))?;
+    Ok(vec!["node".into(), source(program).into()])
+}
+
+/// Where a compiled tour goes.
+fn compiled(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
+}
+
+fn c() -> Result<Vec<OsString>, String> {
+    let program = compiled("tour_c");
+    output(
+        Command::new("cc").args(["-O1", "-Wall", "-o"]).arg(&program).arg(source("tour.c")).arg("-lhiredis"),
+    )?;
+    Ok(vec![program.into()])
+}
+
+/// With the sources that Debian installs.
+fn go() -> Result<Vec<OsString>, String> {
+    let program = compiled("tour_go");
+    let mut build = Command::new("go");
+    build.env("GO111MODULE", "off").env("GOPATH", "/usr/share/gocode").env("GOCACHE", compiled("gocache"));
+    output(build.args(["build", "-o"]).arg(&program).arg(source("tour.go")))?;
+    Ok(vec![program.into()])
+}
+
 #[test]
 fn clients_redis_py_tours_the_families() {
-    tour("redis-py", python_with_redis(), &["2", "3"]);
+    tour("redis-py", python(), &["2", "3"]);
+}
+
+#[test]
+fn clients_node_redis_tours_the_families() {
+    tour("node-redis", node("redis", 6, "tour_node_redis.js"), &["2", "3"]);
+}
+
+#[test]
+fn clients_ioredis_tours_the_families() {
+    tour("ioredis", node("ioredis", 6, "tour_ioredis.js"), &["2", "3"]);
+}
+
+#[test]
+fn clients_hiredis_tours_the_families() {
+    tour("hiredis", c(), &["2"]);
+}
+
+#[test]
+fn clients_redigo_tours_the_families() {
+    tour("redigo", go(), &["2"]);
 }
