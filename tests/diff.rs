@@ -8,7 +8,7 @@
 mod coverage;
 mod dumps;
 mod grammar;
-mod judge;
+pub(crate) mod judge;
 pub(crate) mod listening;
 mod lua;
 mod program;

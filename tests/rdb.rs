@@ -1,9 +1,11 @@
 //! `.rdb` files: one that a real server saved is loaded, what is saved here a real server loads, and a file that is
 //! damaged changes nothing and says where it is.
 
+use crate::diff::judge::state;
 use crate::diff::rng::Rng;
 use crate::payloads::recipe;
-use crate::support::server::{Server, server_or_skip};
+use crate::support::moonkeep::Moonkeep;
+use crate::support::server::{Server, server_or_skip, server_with_file_or_skip};
 use crate::support::target::{MAIN, START_MS, Target, argv};
 use crate::support::wire::Wire;
 use moonkeep::{Client, Clock, Engine, RdbError, Reply};
@@ -162,5 +164,73 @@ fn files_pass_to_and_fro() {
         assert_eq!(server.call(MAIN, &argv(&["DEBUG", "RELOAD", "NOSAVE"])).to_string(), "+OK");
         assert_eq!(digest(&mut server), expected, "seed {seed}, program {program}");
         assert_eq!(server.call(MAIN, &argv(&["FCALL", "f", "0"])).to_string(), ":1");
+    }
+}
+
+/// Values of all types and forms in three databases, some with an expiry, one of them over, and a library.
+fn fill(side: &mut dyn Target, rng: &mut Rng) {
+    for key in 0..25 {
+        side.call(MAIN, &argv(&["SELECT", ["0", "0", "1", "2"][rng.below(4)]]));
+        side.call(MAIN, &argv(&["DEL", "k"]));
+        for command in recipe(rng) {
+            side.call(MAIN, &command);
+        }
+        if rng.percent(30) {
+            let at_ms = START_MS + 1 + rng.below(100_000) as i64;
+            side.call(MAIN, &argv(&["PEXPIREAT", "k", &at_ms.to_string()]));
+        }
+        side.call(MAIN, &argv(&["RENAME", "k", &format!("key{key}")]));
+    }
+    side.call(MAIN, &argv(&["SET", "over", "v", "PXAT", &(START_MS - 1).to_string()]));
+    let code = "#!lua name=l\nredis.register_function{function_name='f', description='d', flags={'no-writes'}, \
+        callback=function(keys, args) return {#keys, args} end}";
+    side.call(MAIN, &argv(&["FUNCTION", "LOAD", code]));
+}
+
+/// All that a side holds.
+fn whole(side: &mut dyn Target) -> Vec<String> {
+    let mut lines: Vec<String> = ["0", "1", "2"].iter().flat_map(|db| state(side, db)).collect();
+    let questions: [&[&str]; 4] = [
+        &["DEBUG", "DIGEST"],
+        &["FUNCTION", "LIST", "WITHCODE"],
+        &["FCALL_RO", "f", "1", "key", "a"],
+        &["INFO", "keyspace"],
+    ];
+    for words in questions {
+        let reply = side.call("(state)", &argv(words)).to_string();
+        // The average of times is an estimate of the server's.
+        lines.push(reply.split("avg_ttl").next().unwrap_or_default().to_owned());
+    }
+    lines
+}
+
+fn assert_same(expected: &[String], got: &[String], seed: u64) {
+    let without = |lines: &[String], others: &[String]| {
+        let lines = lines.iter().filter(|line| !others.contains(line));
+        lines.map(|line| line.chars().take(500).collect()).collect::<Vec<String>>()
+    };
+    assert_eq!(without(expected, got), without(got, expected), "seed {seed}");
+}
+
+#[test]
+fn servers_start_from_a_file_and_leave_one_that_is_loaded() {
+    let test = "servers_start_from_a_file_and_leave_one_that_is_loaded";
+    for seed in 1..=4 {
+        let mut first = Moonkeep::default();
+        fill(&mut first, &mut Rng::new(seed));
+        let file = first.engine().save_rdb().expect("an engine that works");
+        // A file does not say which short strings are `raw`.
+        let mut again = Moonkeep::default();
+        again.engine().load_rdb(&file).expect("its own file");
+        let expected = whole(&mut again);
+        assert!(expected.len() > 20, "{expected:?}");
+        first.advance(0);
+        let digest = argv(&["DEBUG", "DIGEST"]);
+        assert_eq!(first.call(MAIN, &digest), again.call(MAIN, &digest));
+        let Some(mut server) = server_with_file_or_skip(test, &file) else { return };
+        assert_same(&expected, &whole(&mut server), seed);
+        let mut second = Moonkeep::default();
+        second.engine().load_rdb(&server.saved()).expect("a server's own file");
+        assert_same(&expected, &whole(&mut second), seed);
     }
 }

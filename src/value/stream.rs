@@ -95,6 +95,8 @@ pub struct Stream {
     entries_added: u64,
     block_bytes: usize,
     groups: Groups,
+    /// What the groups and their names take up.
+    group_bytes: usize,
 }
 
 impl Stream {
@@ -182,7 +184,9 @@ impl Stream {
     /// Changes the consumer group of this name, beside the entries; None when there is none.
     pub fn with_group<R>(&mut self, name: &[u8], change: impl FnOnce(&Stream, &mut Group) -> R) -> Option<R> {
         let mut group = std::mem::take(self.groups.get_mut(name)?);
+        self.group_bytes -= group.memory_bytes();
         let result = change(self, &mut group);
+        self.group_bytes += group.memory_bytes();
         *self.groups.get_mut(name)? = group;
         Some(result)
     }
@@ -191,14 +195,18 @@ impl Stream {
     pub fn create_group(&mut self, name: &[u8], last_id: StreamId, entries_read: Option<i64>) -> bool {
         let is_new = !self.groups.contains_key(name);
         if is_new {
-            self.groups.insert(Bytes::from(name), Group::new(last_id, entries_read));
+            let (name, group) = (Bytes::from(name), Group::new(last_id, entries_read));
+            self.group_bytes += name.heap_bytes() + group.memory_bytes();
+            self.groups.insert(name, group);
         }
         is_new
     }
 
     /// Removes a consumer group; false when there is none of this name.
     pub fn destroy_group(&mut self, name: &[u8]) -> bool {
-        self.groups.remove(name).is_some()
+        let Some((name, group)) = self.groups.remove_entry(name) else { return false };
+        self.group_bytes -= name.heap_bytes() + group.memory_bytes();
+        true
     }
 
     /// The ID for an entry added at a time: `ms-0`, or the one behind the last if that is not higher.
@@ -358,8 +366,7 @@ impl Stream {
 
     /// About how many bytes this stream takes up, itself included.
     pub fn memory_bytes(&self) -> usize {
-        let groups = self.groups.iter().map(|(name, group)| name.heap_bytes() + group.memory_bytes());
-        size_of::<Self>() + self.block_bytes + groups.sum::<usize>()
+        size_of::<Self>() + self.block_bytes + self.group_bytes
     }
 }
 

@@ -84,3 +84,33 @@ fn the_lag_of_a_set_id_is_known_at_the_ends() {
     assert_eq!([1, 3, 4, 5, 6].map(at), [Some(3), Some(2), None, Some(0), None]);
     assert_eq!(Stream::new().lag(&Group { last_id: id(9), ..Group::default() }), Some(0));
 }
+
+#[test]
+fn the_memory_of_groups_follows_each_change() {
+    let mut stream = stream(1..=3);
+    let before = stream.memory_bytes();
+    let counted = |stream: &Stream| {
+        before
+            + stream
+                .groups()
+                .iter()
+                .map(|(name, group)| name.heap_bytes() + group.memory_bytes())
+                .sum::<usize>()
+    };
+    let long = vec![b'g'; 100];
+    for name in [&b"g"[..], &long] {
+        assert!(stream.create_group(name, StreamId::MIN, None));
+        stream.with_group(name, |_, group| {
+            let (consumer, _) = group.seen(&long, 1);
+            group.assign(id(1), pending(consumer, 1));
+            group.assign(id(2), pending(consumer, 1));
+        });
+        assert_eq!(stream.memory_bytes(), counted(&stream));
+    }
+    assert!(!stream.create_group(b"g", StreamId::MIN, None));
+    stream.with_group(b"g", |_, group| group.acknowledge(id(1)));
+    stream.with_group(&long, |_, group| group.remove_consumer(&long));
+    assert_eq!(stream.memory_bytes(), counted(&stream));
+    assert!(stream.destroy_group(b"g") && stream.destroy_group(&long) && !stream.destroy_group(&long));
+    assert_eq!(stream.memory_bytes(), before);
+}

@@ -87,6 +87,7 @@ fn pass_key(server: &mut dyn Target, moonkeep: &mut dyn Target, key: &[u8]) -> R
             same(facts.get_or_insert_with(|| found.clone()), &found)?;
         }
         same(&digest, &call(server, &[b"DEBUG", b"DIGEST-VALUE", COPY]))?;
+        same(&digest, &call(moonkeep, &[b"DEBUG", b"DIGEST-VALUE", COPY]))?;
         let back = call(moonkeep, &[b"DUMP", COPY]);
         restore(server, BACK, back.bytes().unwrap_or_default(), expire_at_ms);
         same(&digest, &call(server, &[b"DEBUG", b"DIGEST-VALUE", BACK]))?;

@@ -348,6 +348,24 @@ impl Judge<'_> {
     }
 
     fn compare_state(&mut self, at: usize) -> Option<Difference> {
+        if self.dumps {
+            // A key that was given an instant of the past is there until something meets it.
+            self.expire();
+            let (expected, got) = self.both(&[b"DEBUG", b"DIGEST"]);
+            if expected != got {
+                let what = "the digest of all keys".to_owned();
+                return self.compare_keys(at).or(Some(Difference {
+                    at,
+                    what,
+                    expected: expected.to_string(),
+                    got: got.to_string(),
+                }));
+            }
+        }
+        self.compare_keys(at)
+    }
+
+    fn compare_keys(&mut self, at: usize) -> Option<Difference> {
         for db in DATABASES {
             let expected = state(self.server, db);
             let got = state(self.moonkeep, db);
@@ -407,7 +425,7 @@ fn exec_agrees(queue: &[Command], expected: &Wire, got: &Wire) -> bool {
 }
 
 /// One line a key: type, expiry, encoding, value.
-fn state(side: &mut dyn Target, db: &str) -> Vec<String> {
+pub(crate) fn state(side: &mut dyn Target, db: &str) -> Vec<String> {
     let replies = ask(side, &[&[b"SELECT", db.as_bytes()][..], &[b"KEYS", b"*"]]);
     let keys: Vec<Wire> = replies[1].sorted().items().to_vec();
     let names: Vec<&[u8]> = keys.iter().filter_map(Wire::bytes).collect();

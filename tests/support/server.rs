@@ -73,6 +73,9 @@ const RESET: [&[&str]; 12] = [
     &["DEBUG", "SET-ACTIVE-EXPIRE", "0"],
 ];
 
+/// The file that a server starts from, where a test gives it one.
+const FILE: &str = "given.rdb";
+
 /// A running reference server; killed on drop.
 pub(crate) struct Server {
     process: Child,
@@ -84,16 +87,21 @@ pub(crate) struct Server {
 
 /// Starts a server, or says why the test is skipped; fails instead when a server is required.
 pub(crate) fn server_or_skip(test: &str) -> Option<Server> {
-    start_or_skip(test, &[])
+    start_or_skip(test, &[], None)
+}
+
+/// The same, with what a file holds that lies there before it starts.
+pub(crate) fn server_with_file_or_skip(test: &str, file: &[u8]) -> Option<Server> {
+    start_or_skip(test, &["--dbfilename", FILE], Some(file))
 }
 
 /// The same, with an append-only file to read `effects` from.
 pub(crate) fn propagating_server_or_skip(test: &str) -> Option<Server> {
-    start_or_skip(test, aof::SETTINGS)
+    start_or_skip(test, aof::SETTINGS, None)
 }
 
-fn start_or_skip(test: &str, settings: &[&str]) -> Option<Server> {
-    match Server::start(settings) {
+fn start_or_skip(test: &str, settings: &[&str], file: Option<&[u8]>) -> Option<Server> {
+    match Server::start(settings, file) {
         Ok(server) => Some(server),
         Err(reason) if std::env::var_os("MOONKEEP_REQUIRE_SERVER").is_some() => {
             panic!("{test} needs redis-server 7.0.15: {reason}")
@@ -107,8 +115,11 @@ fn start_or_skip(test: &str, settings: &[&str]) -> Option<Server> {
 
 impl Server {
     /// Starts a server in a fresh folder.
-    fn start(settings: &[&str]) -> Result<Server, String> {
+    fn start(settings: &[&str], file: Option<&[u8]>) -> Result<Server, String> {
         let folder = fresh_folder()?;
+        if let Some(file) = file {
+            fs::write(folder.join(FILE), file).map_err(|error| error.to_string())?;
+        }
         let clock_path = folder.join("clock");
         fs::write(&clock_path, (START_MS * 1000).to_ne_bytes()).map_err(|error| error.to_string())?;
         let library = build_clock(&folder)?;
@@ -130,6 +141,14 @@ impl Server {
         let process = self.process.id().to_string();
         let set = Command::new("prlimit").args(["--pid", &process, &format!("--as={bytes}")]).status();
         assert!(set.is_ok_and(|status| status.success()), "prlimit sets the limit");
+    }
+
+    /// What it saves.
+    pub(crate) fn saved(&mut self) -> Vec<u8> {
+        assert_eq!(self.control(&["SAVE"]).to_string(), "+OK");
+        let name = self.control(&["CONFIG", "GET", "dbfilename"]);
+        let name = name.items().get(1).and_then(Wire::bytes).unwrap_or_default().to_vec();
+        fs::read(self.folder.join(String::from_utf8_lossy(&name).as_ref())).expect("it has saved")
     }
 
     /// Where it listens.
