@@ -51,8 +51,8 @@ pub use command::log::{LogLevel, LogLine};
 pub use commands::table as commands;
 pub use contract::{Contract, ContractError, Input, Inputs, Verdict};
 pub use engine::{
-    Blocking, Builder, Client, Engine, Invocation, Journal, Loss, NextMessage, Pending, RdbError, Script,
-    Snapshot, ToArg,
+    Blocking, Builder, Client, Engine, Files, Invocation, Journal, Loss, NextMessage, Pending, RdbError,
+    Script, Snapshot, ToArg,
 };
 pub use error::{Error, Failure};
 #[cfg(feature = "server")]

@@ -25,6 +25,8 @@ mod hostile;
 mod interleaving;
 mod introspection;
 mod journal;
+#[cfg(feature = "server")]
+mod keeping;
 mod keys;
 mod language;
 mod libraries;

@@ -157,6 +157,12 @@ impl Config {
             max_entries: self.stream_node_max_entries as usize,
         }
     }
+    /// After how many seconds and how many changes a front saves: save.
+    pub fn save_points(&self) -> Vec<(i64, u64)> {
+        let numbers = self.text("save");
+        let numbers: Vec<i64> = numbers.split(' ').filter_map(|word| word.parse().ok()).collect();
+        numbers.chunks_exact(2).map(|pair| (pair[0], pair[1].unsigned_abs())).collect()
+    }
     /// The value of a parameter, as CONFIG GET shows it; empty for a name that is none.
     pub fn text(&self, name: &str) -> String {
         let value = setting(name.as_bytes()).map(|(_, setting)| setting.value(self));

@@ -19,8 +19,31 @@ pub enum HostCall {
         /// It counts bytes: PSYNC.
         has_offsets: bool,
     },
+    /// SAVE and BGSAVE: write an image to the file.
+    Save {
+        /// What is answered then.
+        reply: &'static str,
+    },
+    /// SHUTDOWN: let those who serve the engine end.
+    Shutdown {
+        /// An image is written first.
+        saves: bool,
+        /// It does not matter whether that succeeds.
+        force: bool,
+    },
     /// DEBUG LOADAOF: forget all and rebuild it from what was written.
     LoadAof,
+}
+
+/// What was saved last.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Saving {
+    /// When, in Unix seconds: LASTSAVE.
+    pub saved_at_s: i64,
+    /// The counter of changes then.
+    pub saved_dirty: u64,
+    /// The last image could not be written.
+    pub has_failed: bool,
 }
 
 /// What DEBUG has changed in how the engine works.

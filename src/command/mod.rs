@@ -38,7 +38,7 @@ use crate::value::Value;
 use blocking::{Unblock, Wait};
 use config::Config;
 use faults::Fault;
-use host::{Debug, HostCall};
+use host::{Debug, HostCall, Saving};
 use libraries::Libraries;
 use observe::Ran;
 use pubsub::PubSub;
@@ -217,6 +217,8 @@ pub struct State {
     pub(crate) refuses_writes: bool,
     /// Settings ask for more checks before a command.
     restricts: bool,
+    /// What was saved last.
+    pub saving: Saving,
     /// What DEBUG has changed.
     pub debug: Debug,
     /// The running command has told its propagated form itself.
@@ -253,6 +255,7 @@ impl State {
             refuses_growth: false,
             refuses_writes: false,
             restricts: false,
+            saving: Saving::default(),
             debug: Debug::default(),
             rewritten: false,
         };
@@ -270,6 +273,7 @@ impl State {
             measures: self.measures,
             out_of_memory: self.out_of_memory,
             restricts: self.restricts,
+            saving: self.saving,
             debug: self.debug,
             ..State::new(self.store.detached(), self.config.clone(), self.table)
         };
@@ -286,6 +290,10 @@ impl State {
         self.stats = other.stats.clone();
         self.started_at_ms = other.started_at_ms;
         self.heed_config();
+    }
+    /// How many changes there were since all was saved last.
+    pub fn changes_since_save(&self) -> u64 {
+        self.store.dirty().saturating_sub(self.saving.saved_dirty)
     }
     /// Settings have changed.
     pub(crate) fn heed_config(&mut self) {

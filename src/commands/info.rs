@@ -149,12 +149,17 @@ fn memory(cx: &Ctx<'_>, fields: &mut Fields) {
     fields.add("lazyfreed_objects", 0);
 }
 
-fn persistence(_: &Ctx<'_>, fields: &mut Fields) {
+fn persistence(cx: &Ctx<'_>, fields: &mut Fields) {
     fields.add("loading", 0);
     fields.add("async_loading", 0);
+    let saving = &cx.state.saving;
+    fields.add("rdb_changes_since_last_save", cx.state.changes_since_save());
     fields.add("rdb_bgsave_in_progress", 0);
-    fields.add("aof_enabled", 0);
+    fields.add("rdb_last_save_time", saving.saved_at_s);
+    fields.add("rdb_last_bgsave_status", if saving.has_failed { "err" } else { "ok" });
+    fields.add("aof_enabled", u8::from(cx.state.config.appendonly));
     fields.add("aof_rewrite_in_progress", 0);
+    fields.add("aof_rewrite_scheduled", 0);
 }
 
 fn stats(cx: &Ctx<'_>, fields: &mut Fields) {

@@ -20,8 +20,11 @@ mod keys;
 mod lcs;
 mod list_moves;
 mod lists;
+mod lolwut;
 mod memory;
+mod modules;
 mod object;
+mod persistence;
 mod pubsub;
 mod replication;
 mod scan;
@@ -73,8 +76,11 @@ pub fn table() -> &'static Table {
             lcs::SPECS,
             list_moves::SPECS,
             lists::SPECS,
+            lolwut::SPECS,
             memory::SPECS,
+            modules::SPECS,
             object::SPECS,
+            persistence::SPECS,
             pubsub::SPECS,
             replication::SPECS,
             scan::SPECS,

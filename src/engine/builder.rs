@@ -1,7 +1,7 @@
 //! Settings of a new engine.
 
-use super::{Blocking, Engine};
-use crate::command::config::Config;
+use super::{Blocking, Engine, Files};
+use crate::command::config::{Config, setting};
 use crate::error::Error;
 use crate::reply::Reply;
 use crate::script::{Limits, Settings, is_free_name};
@@ -15,7 +15,8 @@ pub struct Builder {
     clock: Clock,
     seed: u64,
     hasher_seed: u64,
-    databases: Db,
+    config: Config,
+    files: Option<Arc<dyn Files>>,
     script_settings: Settings,
     blocking: Blocking,
 }
@@ -26,7 +27,8 @@ impl Default for Builder {
             clock: Clock::default(),
             seed: 0,
             hasher_seed: 0,
-            databases: 16,
+            config: Config::default(),
+            files: None,
             script_settings: Settings::default(),
             blocking: Blocking::default(),
         }
@@ -55,7 +57,34 @@ impl Builder {
     /// How many databases SELECT knows; at least 1. Default: 16.
     #[must_use]
     pub fn databases(mut self, databases: u32) -> Self {
-        self.databases = databases;
+        self.config.databases = databases.clamp(1, i32::MAX as u32).into();
+        self
+    }
+    /// Sets a parameter of the server by its name, as a line of its configuration file does: also one that CONFIG SET does
+    /// not change.
+    ///
+    /// ```
+    /// let engine = moonkeep::Engine::builder().setting("hash-max-listpack-entries", "64")?.setting("port", "6379")?.build();
+    /// let port: Vec<(String, String)> = engine.client().query(["CONFIG", "GET", "port"])?;
+    /// assert_eq!(port, [("port".to_owned(), "6379".to_owned())]);
+    /// # Ok::<(), moonkeep::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When there is no such parameter, or it does not take the value: with the server's reason.
+    pub fn setting(mut self, name: &str, value: &str) -> Result<Self, Error> {
+        let (name, setting) = setting(name.as_bytes())
+            .ok_or_else(|| Error::usage(format!("there is no parameter {name:?}")))?;
+        setting
+            .change(&mut self.config, value.as_bytes())
+            .map_err(|why| Error::usage(format!("{name} does not take {value:?}: {why}")))?;
+        Ok(self)
+    }
+    /// Where files are: SAVE and BGSAVE then write an `.rdb` file there, named by the parameters `dir` and `dbfilename`, and
+    /// the engine saves by itself when `save` says so. Default: nowhere, and SAVE is refused.
+    #[must_use]
+    pub fn files(mut self, files: Arc<dyn Files>) -> Self {
+        self.files = Some(files);
         self
     }
     /// What a script may spend. Default: enough for any script that ends by itself.
@@ -117,9 +146,14 @@ impl Builder {
     }
     /// Makes the engine.
     pub fn build(self) -> Engine {
-        let store = Store::new(self.databases, self.hasher_seed, self.seed);
-        let mut config = Config::default();
-        config.databases = store.databases().into();
-        Engine::from_store(store, config, self.clock, self.script_settings, self.blocking)
+        let databases = Db::try_from(self.config.databases).unwrap_or(Db::MAX);
+        let store = Store::new(databases, self.hasher_seed, self.seed);
+        let settings = self.script_settings;
+        let engine = Engine::from_store(store, self.config, self.clock, settings, self.blocking);
+        // Nobody else has the engine yet.
+        if let Ok(mut core) = engine.shared.lock() {
+            core.files = self.files;
+        }
+        engine
     }
 }

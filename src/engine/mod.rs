@@ -25,6 +25,8 @@ pub use builder::Builder;
 pub use client::Client;
 #[cfg(feature = "server")]
 pub(crate) use connection::{Desk, Meanwhile, Standing};
+pub use host::Files;
+pub(crate) use host::Stop;
 pub use inbox::NextMessage;
 pub use journal::Journal;
 pub use pending::Pending;
@@ -43,7 +45,7 @@ use crate::script::{Control, Settings, Vm};
 use crate::store::{SessionId, Store};
 use crate::util::clock::Clock;
 use lock::Shared;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 /// An in-process keyspace with its commands, scripts and clock.
@@ -68,6 +70,12 @@ pub(crate) struct Core {
     pub(crate) fault: Option<Box<Fault>>,
     /// The last image that DEBUG RELOAD has made.
     image: Option<Arc<[u8]>>,
+    /// Where files are.
+    files: Option<Arc<dyn Files>>,
+    /// SHUTDOWN has been called.
+    has_shut_down: bool,
+    /// Fronts that serve the engine.
+    fronts: Vec<Weak<dyn Stop>>,
     /// What becomes of calls that have to wait.
     pub(crate) blocking: Blocking,
     deliveries: blocking::Deliveries,
@@ -182,6 +190,7 @@ impl Engine {
         core.finish_unit();
         core.serve();
         core.end_overdue_waits();
+        core.save_when_due();
         let expiry_ms = if core.state.debug.keeps_expired { None } else { core.state.store.next_expiry_ms() };
         let due_ms = [expiry_ms, core.deliveries.next_deadline_ms()];
         let idle_ms =
@@ -390,6 +399,7 @@ impl Core {
         self.expire_due(usize::MAX);
         self.finish_unit();
         self.serve();
+        self.save_when_due();
     }
     /// Keys whose time is over go, unless DEBUG SET-ACTIVE-EXPIRE says otherwise.
     fn expire_due(&mut self, limit: usize) {
@@ -421,8 +431,15 @@ impl Engine {
         script_settings: Settings,
         blocking: Blocking,
     ) -> Self {
+        let mut store = store;
+        store.set_memory(config.memory);
         let mut state = State::new(store, config, crate::commands::table());
+        if !state.config.requirepass().is_empty() {
+            state.require_password();
+        }
         state.started_at_ms = clock.now_ms();
+        state.saving.saved_at_s = state.started_at_ms.div_euclid(1000);
+        state.heed_config();
         Engine::from_parts(state, clock, script_settings, blocking)
     }
 }

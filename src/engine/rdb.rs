@@ -107,7 +107,9 @@ impl Core {
     }
     /// Takes over keys and libraries of a state apart.
     pub(super) fn take_data(&mut self, fresh: State) {
+        let changes = self.state.changes_since_save();
         self.state.store.take_content(&fresh.store);
+        self.state.saving.saved_dirty = self.state.store.dirty().saturating_sub(changes);
         self.state.libraries = fresh.libraries;
         if let Some(vm) = &mut self.vm {
             vm.forget_libraries();

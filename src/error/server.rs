@@ -89,6 +89,22 @@ texts! {
     NO_REPLICAS = "NOREPLICAS Not enough good replicas to write.";
     /// A session that follows asks for a key.
     REPLICA_TOUCHES_KEYS = "ERR Replica can't interact with the keyspace";
+    /// SAVE by an engine that has no place for files.
+    NO_FILES = "ERR this engine has no place for files: Builder::files gives it one, as moonkeep serve --dir does; Engine::save_rdb gives the bytes";
+    /// SAVE that failed, in the server's one word.
+    SAVE_FAILED = "ERR";
+    /// SHUTDOWN ABORT.
+    NO_SHUTDOWN = "ERR No shutdown in progress.";
+    /// SHUTDOWN in a script.
+    SHUTDOWN_WOULD_BLOCK = "ERR SHUTDOWN without NOW or ABORT isn't allowed for DENY BLOCKING client";
+    /// SHUTDOWN whose image could not be written.
+    SHUTDOWN_FAILED = "ERR Errors trying to SHUTDOWN. Check logs.";
+    /// SHUTDOWN of an engine in process.
+    NOT_SERVED = "ERR SHUTDOWN is not supported by an engine that no front serves: drop it";
+    /// MODULE LOAD.
+    CANNOT_LOAD_MODULE = "ERR Error loading the extension. Please check the server logs.";
+    /// MODULE UNLOAD.
+    NO_SUCH_MODULE = "ERR Error unloading module: no such module with that name";
     /// DEBUG SDSLEN of what is no string, or a number.
     NOT_AN_SDS = "ERR Not an sds encoded string.";
     /// DEBUG LISTPACK of another form.

@@ -6,6 +6,7 @@ pub(crate) mod aof;
 pub(crate) mod beside;
 pub(crate) mod connection;
 pub(crate) mod counting;
+pub(crate) mod memory_files;
 pub(crate) mod moonkeep;
 pub(crate) mod not_yet;
 pub(crate) mod programs;

@@ -2,6 +2,7 @@
 //! named connection, and each reply through the encoder to what a client of a server would read.
 
 use super::aof::line;
+use super::memory_files::MemoryFiles;
 use super::target::{START_MS, Target};
 use super::wire::Wire;
 use moonkeep::reply::resp::encode;
@@ -34,7 +35,8 @@ impl Default for Moonkeep {
 }
 
 fn fresh_engine() -> Engine {
-    Engine::builder().clock(Clock::manual(START_MS)).build()
+    let files = std::sync::Arc::new(MemoryFiles::default());
+    Engine::builder().clock(Clock::manual(START_MS)).files(files).build()
 }
 
 impl Moonkeep {

@@ -38,10 +38,20 @@ impl Front {
     pub(crate) fn socket(&self) -> PathBuf {
         self.folder.join("socket")
     }
+    /// Comes back once it answers: from then on SHUTDOWN finds it.
+    pub(crate) fn when_it_serves(&mut self) {
+        let mut connection = Connection::open(&self.socket());
+        connection.send(&argv(&["PING"]));
+        connection.receive();
+    }
+    /// Waits until it has ended by itself; what it ended with.
+    pub(crate) fn ended(&mut self) -> std::io::Result<()> {
+        self.thread.take().map_or(Ok(()), |thread| thread.join().expect("the server does not panic"))
+    }
     /// Stops it; what it ended with.
     pub(crate) fn stop(&mut self) -> std::io::Result<()> {
         self.handle.stop();
-        self.thread.take().map_or(Ok(()), |thread| thread.join().expect("the server does not panic"))
+        self.ended()
     }
 }
 
@@ -58,7 +68,8 @@ impl Drop for Front {
 /// An engine as `moonkeep serve --clock manual` has it.
 pub(crate) fn served_engine() -> Engine {
     let limits = Limits { work: u64::MAX - 1, time_ms: u64::MAX, ..Limits::default() };
-    Engine::builder().clock(Clock::manual(START_MS)).script_limits(limits).build()
+    let files = std::sync::Arc::new(super::memory_files::MemoryFiles::default());
+    Engine::builder().clock(Clock::manual(START_MS)).script_limits(limits).files(files).build()
 }
 
 impl Default for Served {

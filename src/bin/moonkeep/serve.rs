@@ -2,11 +2,13 @@
 
 use crate::setting::{Setting, number, setting_help, text};
 use crate::{Refusal, Word, next_word, print};
-use moonkeep::server::{Listen, Server};
+use moonkeep::server::{Disk, Listen, Server};
 use moonkeep::{Blocking, Clock, Engine, Limits};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 pub(crate) const HELP: &str = concat!(
     "\
@@ -20,6 +22,10 @@ Where it listens (default: --port 6379):
                       everything, unless there is a password
   --requirepass WORD  the password that clients have to give (AUTH); ACL SETUSER has more of this kind
   --unix PATH         a unix socket
+  --dir DIRECTORY     where the keyspace is kept in a file: loaded from there at the start, written there by SAVE and BGSAVE,
+                      and when it ends if the parameter save says so. Default: nowhere
+  --dbfilename NAME   the name of that file (default dump.rdb)
+  --config NAME=VALUE a parameter as in the server's configuration file, as --config save=\"900 1\"
   --max-clients N     how many clients are served at a time (default 10000)
 
 Which time it is:
@@ -36,7 +42,7 @@ How much scripts may do:
   --version 7.0       whose commands and replies: those of Redis 7.0 are the ones there are
   -h, --help          this text
 
-SIGINT (Ctrl-C) and SIGTERM end it; the keyspace is gone then. The first line of standard output says where it listens.
+SIGINT (Ctrl-C) and SIGTERM end it, as SHUTDOWN does; the keyspace is gone then unless it is kept in a file. The first line of standard output says where it listens.
 
 Examples:
   moonkeep serve --port 6380 &
@@ -56,6 +62,10 @@ struct Options {
     setting: Setting,
     manual: bool,
     password: Option<String>,
+    /// Parameters of the server.
+    parameters: Vec<(String, String)>,
+    /// There is a place for files.
+    keeps_files: bool,
     script_work: Option<u64>,
 }
 
@@ -98,6 +108,17 @@ impl Options {
                     )));
                 }
             },
+            "--dir" | "--dbfilename" => {
+                self.keeps_files = true;
+                self.parameters.push((option.trim_start_matches('-').to_owned(), text(parser)?));
+            }
+            "--config" => {
+                let word = text(parser)?;
+                let (name, value) = word
+                    .split_once('=')
+                    .ok_or_else(|| Refusal(format!("--config takes NAME=VALUE, not {word:?}")))?;
+                self.parameters.push((name.to_owned(), value.to_owned()));
+            }
             "--script-work" => self.script_work = Some(number(parser, "--script-work takes a number")?),
             "--clock" => {
                 self.manual = match text(parser)?.as_str() {
@@ -120,7 +141,7 @@ impl Options {
         if self.listen.port.is_none() && self.listen.unix.is_none() {
             self.listen.port = Some(PORT);
         }
-        let engine = self.engine();
+        let engine = self.engine()?;
         self.setting.prepare(&engine, &mut engine.client())?;
         if let Some(password) = &self.password {
             engine.client().call(["CONFIG", "SET", "requirepass", password])?;
@@ -138,15 +159,45 @@ impl Options {
         });
         let port = server.tcp_address().map(|address| address.port());
         print(format!("moonkeep serves at {}\n", self.place(port)).as_bytes())?;
-        server.run().map_err(|error| Refusal(format!("stopped: {error}")))
+        server.run().map_err(|error| Refusal(format!("stopped: {error}")))?;
+        engine.save_at_end()?;
+        Ok(())
     }
-    fn engine(&self) -> Engine {
+    fn engine(&self) -> Result<Engine, Refusal> {
         let clock = if self.manual { self.setting.clock() } else { Clock::system() };
         // As on a server no time ends a script.
         let work = self.script_work.unwrap_or(SCRIPT_WORK);
         let limits = Limits { work, time_ms: u64::MAX, ..Limits::default() };
-        let builder = Engine::builder().clock(clock).seed(self.setting.seed).script_limits(limits);
-        builder.blocking(Blocking::Refuse).build()
+        let mut builder = Engine::builder().clock(clock).seed(self.setting.seed).script_limits(limits);
+        builder = builder.blocking(Blocking::Refuse).setting("bind", &self.listen.address.to_string())?;
+        if let Some(port) = self.listen.port {
+            builder = builder.setting("port", &port.to_string())?;
+        }
+        if let Some(path) = &self.listen.unix {
+            builder = builder.setting("unixsocket", &path.to_string_lossy())?;
+        }
+        builder = builder.setting("maxclients", &self.listen.clients_max.to_string())?;
+        builder = builder.setting("dir", &std::env::current_dir().unwrap_or_default().to_string_lossy())?;
+        for (name, value) in &self.parameters {
+            builder = builder.setting(name, value)?;
+        }
+        if !self.keeps_files {
+            return Ok(builder.build());
+        }
+        let engine = builder.files(Arc::new(Disk)).build();
+        self.load(&engine)?;
+        Ok(engine)
+    }
+    /// Loads what was kept, if anything was.
+    fn load(&self, engine: &Engine) -> Result<(), Refusal> {
+        let path = Path::new(&engine.setting("dir")?).join(engine.setting("dbfilename")?);
+        match std::fs::read(&path) {
+            Ok(file) => {
+                engine.load_rdb(&file).map_err(|error| Refusal(format!("{}: {error}", path.display())))
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(Refusal(format!("{}: {error}", path.display()))),
+        }
     }
     /// Where it listens, as people write it.
     fn place(&self, port: Option<u16>) -> String {

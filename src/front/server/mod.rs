@@ -2,11 +2,13 @@
 //! `connection` is one of them, `turns` is the loop that serves them all, `socket` what it listens and writes to.
 
 mod connection;
+mod disk;
 mod request;
 mod socket;
 mod turns;
 
-use crate::engine::Engine;
+use crate::engine::{Engine, Stop};
+pub use disk::Disk;
 use socket::Listener;
 use std::fmt;
 use std::io;
@@ -94,11 +96,13 @@ impl Server {
     pub fn handle(&self) -> Handle {
         Handle { mailbox: self.turns.mailbox() }
     }
-    /// Serves until it is stopped. Then all connections are closed, and the file of a unix socket is removed.
+    /// Serves until it is stopped, by its handle or by SHUTDOWN. Then all connections are closed, and the file of a unix socket is removed.
     ///
     /// # Errors
     /// The engine is poisoned; the system refuses to watch a socket.
     pub fn run(self) -> io::Result<()> {
+        let front: Arc<dyn Stop> = self.turns.mailbox();
+        self.turns.engine().add_front(Arc::downgrade(&front)).map_err(io::Error::other)?;
         self.turns.run()
     }
 }

@@ -5,7 +5,7 @@
 use super::connection::{Connection, Door, Gone};
 use super::socket::Listener;
 use crate::command::State;
-use crate::engine::{Engine, Meanwhile};
+use crate::engine::{Engine, Meanwhile, Stop};
 use crate::reply::Reply;
 use crate::script::Control;
 use crate::util::hasher::Map;
@@ -39,6 +39,12 @@ pub(super) struct Mailbox {
     sleeps: AtomicBool,
     stops: AtomicBool,
     bell: mio::Waker,
+}
+
+impl Stop for Mailbox {
+    fn stop(&self) {
+        Mailbox::stop(self);
+    }
 }
 
 impl Mailbox {
@@ -120,6 +126,9 @@ impl Turns {
             clients_max,
             events: Some(Events::with_capacity(EVENTS_AT_ONCE)),
         })
+    }
+    pub(super) fn engine(&self) -> &Engine {
+        &self.engine
     }
     pub(super) fn mailbox(&self) -> Arc<Mailbox> {
         Arc::clone(&self.mailbox)
