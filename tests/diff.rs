@@ -7,18 +7,18 @@
 
 mod coverage;
 mod dumps;
-mod grammar;
+pub(crate) mod grammar;
 pub(crate) mod judge;
 pub(crate) mod listening;
 mod lua;
-mod program;
+pub(crate) mod program;
 mod provocations;
 mod replay;
 pub(crate) mod rng;
 mod shrink;
 mod texts;
 pub(crate) mod told;
-mod values;
+pub(crate) mod values;
 
 use crate::support::moonkeep::Moonkeep;
 use crate::support::not_yet::is_unknown;

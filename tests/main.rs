@@ -60,3 +60,5 @@ mod support;
 #[cfg(all(feature = "cli", target_os = "linux"))]
 mod terminal;
 mod tidy;
+mod users;
+mod users_diff;

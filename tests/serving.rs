@@ -169,6 +169,23 @@ fn others_are_answered_while_a_script_runs_for_long() {
 }
 
 #[test]
+fn only_who_may_kills_a_script_that_runs_for_long() {
+    let mut served = Served::default();
+    let mut run = |name: &str, words: &str| call(&mut served, name, words);
+    assert_eq!(run(MAIN, "CONFIG SET busy-reply-threshold 10"), "+OK");
+    assert_eq!(run(MAIN, "ACL SETUSER alice on nopass +@all -script|kill -get ~*"), "+OK");
+    assert_eq!(run("alice", "AUTH alice x"), "+OK");
+    served.send("script", &argv(&["EVAL", "while true do end", "0"]));
+    let mut run = |name: &str, words: &str| call(&mut served, name, words);
+    while !run("alice", "PING").starts_with("-BUSY") {}
+    let denied = |command| format!("-NOPERM this user has no permissions to run the '{command}' command");
+    assert_eq!(run("alice", "GET k"), denied("get"));
+    assert_eq!(run("alice", "SCRIPT KILL"), denied("script|kill"));
+    assert_eq!(run(MAIN, "SCRIPT KILL"), "+OK");
+    assert!(served.receive("script").to_string().contains("Script killed by user with SCRIPT KILL"));
+}
+
+#[test]
 fn a_request_that_came_together_with_a_script_is_answered_while_that_runs() {
     let engine = served_engine();
     let front = Front::new(&engine, Listen::default());

@@ -260,6 +260,9 @@ impl State {
             rewritten: false,
         };
         state.attend();
+        if !state.config.requirepass().is_empty() {
+            state.require_password();
+        }
         state
     }
     /// A copy without sessions, which shares all that neither side changes.

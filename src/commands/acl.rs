@@ -272,7 +272,7 @@ fn acl_getuser(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow
 fn acl_list(cx: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
     out.array(cx.state.users.iter().len());
     for (name, user) in cx.state.users.iter() {
-        out.bulk(&[b"user ", name.as_slice(), b" ", &user.describe(cx.state.table)].concat());
+        out.bulk(&user.line(name, cx.state.table));
     }
     Ok(Flow::Done)
 }

@@ -23,6 +23,8 @@ pub(crate) struct Standing {
     pub(crate) closed: bool,
     /// It has to give its password before anything else.
     pub(crate) before_auth: bool,
+    /// It may not do everything: who holds the lock alone can tell what.
+    pub(crate) restricted: bool,
     /// Its last call waits for its reply.
     pub(crate) waits: bool,
     /// The longest word that it may send.
@@ -75,7 +77,7 @@ impl Client {
         let Desk { waker, reply, out } = desk;
         reply.clear();
         has_a_name(argv)?;
-        if self.shared.answers_beside_the_lock(argv, reply) {
+        if !standing.restricted && self.shared.answers_beside_the_lock(argv, reply) {
             encode(reply, standing.resp, out);
             return Ok(());
         }
@@ -158,6 +160,7 @@ impl State {
             resp: session.resp,
             closed: session.closed,
             before_auth: session.restricted && self.users.ask_for_password(session),
+            restricted: session.restricted,
             waits: false,
             word_max: self.config.proto_max_bulk_len,
             unsent: if listens { limits.pubsub } else { limits.normal },
@@ -199,7 +202,9 @@ impl Meanwhile<'_> {
         let Desk { reply, out, .. } = desk;
         reply.clear();
         has_a_name(argv)?;
-        if !client.shared.answers_beside_the_lock(argv, reply)
+        if let Err(failure) = self.check(client.id, argv) {
+            reply.error(&failure);
+        } else if !client.shared.answers_beside_the_lock(argv, reply)
             && let Err(failure) = self.call(client.id, argv, reply)
         {
             reply.error(&failure);
@@ -212,6 +217,17 @@ impl Meanwhile<'_> {
     /// See [`Client::receive`]; nothing is published while a script runs that other sessions would get at once.
     pub(crate) fn receive(&mut self, client: &Client, desk: Desk<'_>) {
         self.state.take_messages(client.id, desk.out);
+    }
+    /// Who may not call a command is told so whatever runs.
+    fn check(&mut self, id: SessionId, argv: Argv<'_>) -> Result<(), Failure> {
+        let cx = &mut Ctx::new(self.state, id, Origin::Client);
+        match cx.state.table.lookup(argv) {
+            Ok(row) if cx.session().restricted => {
+                cx.check_authenticated(row)?;
+                cx.check_permission(row, argv)
+            }
+            _ => Ok(()),
+        }
     }
     fn call(&mut self, id: SessionId, argv: Argv<'_>, reply: &mut Reply) -> Result<(), Failure> {
         let busy = if self.control.is_function() { Failure::BUSY_FUNCTION } else { Failure::BUSY_SCRIPT };

@@ -113,6 +113,15 @@ impl Failure {
     pub fn user_rule(rule: &[u8], why: RuleError) -> Self {
         Failure::with_word("ERR Error in ACL SETUSER modifier '", rule, &format!("': {why}"))
     }
+    /// ACL LOAD of a file with errors.
+    pub fn acl_file(errors: &[u8]) -> Self {
+        let end = b"WARNING: ACL errors detected, no change to the previously active ACL rules was performed";
+        Failure::Bytes([b"ERR ", errors, end].concat())
+    }
+    /// ACL LOAD of a file that cannot be read.
+    pub fn acl_file_unreadable(name: &str, why: &str) -> Self {
+        Failure::Text(format!("ERR Error loading ACLs, opening file '{name}': {why}").into())
+    }
     /// ACL SETUSER with a parenthesis that nothing closes.
     pub fn unmatched_parenthesis(start: &[u8]) -> Self {
         Failure::with_word("ERR Unmatched parenthesis in acl selector starting at '", start, "'.")

@@ -29,7 +29,11 @@ impl Connection {
         let mut request = Vec::new();
         Wire::write_command(argv, &mut request);
         self.may_wait = may_wait(argv);
-        self.reader.get_mut().write_all(&request).expect("the server reads commands");
+        match self.reader.get_mut().write_all(&request) {
+            // The server has ended the connection: no reply will come, which `receive` tells.
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
+            result => result.expect("the server reads commands"),
+        }
     }
 
     /// A reply that is in the socket already, without waiting for one.

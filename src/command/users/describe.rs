@@ -49,9 +49,7 @@ impl KeyPattern {
         line.extend_from_slice(match (self.reads, self.writes) {
             (true, true) => b"~",
             (true, false) => b"%R~",
-            (false, true) => b"%W~",
-            // The server ends itself rather than show such a pattern.
-            (false, false) => b"%~",
+            (false, _) => b"%W~",
         });
         line.extend_from_slice(&self.pattern);
     }

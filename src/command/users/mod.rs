@@ -1,10 +1,11 @@
 //! The users: who there is, what each may do, and which passwords open a session as whom. Plain data of the engine's
 //! configuration: a fork takes it along, a restore leaves it as it is, and the state hash does not see it.
 //! What one set of rules allows is in `selector`, how rules are read in `rules` and shown in `describe`; `permissions`
-//! asks them before a command, `denials` keeps what was refused. The command is in `commands::acl`.
+//! asks them before a command, `file` has users as a file holds them, `denials` keeps what was refused. The command is in `commands::acl`.
 
 mod denials;
 mod describe;
+mod file;
 mod permissions;
 mod rules;
 mod selector;

@@ -7,7 +7,7 @@ use super::super::spec::{Access, NO_AUTH};
 use super::super::table::Row;
 use super::super::{Argv, Ctx, Origin, State, refusal};
 use super::selector::{allows_channel, c_str};
-use super::{Context, DEFAULT_USER, Denial, Denied, Reason, User, Users};
+use super::{Context, DEFAULT_USER, Denial, Denied, Grammar, Reason, User, Users};
 use crate::error::Failure;
 use crate::store::SessionId;
 use crate::util::bytes::Bytes;
@@ -125,6 +125,21 @@ impl State {
         let theirs = self.sessions.iter().filter(|(_, session)| session.user_name() == name);
         theirs.filter(|(_, session)| listens(session)).map(|(id, _)| id).collect()
     }
+    /// The users of a file in place of those there are. Whoever is not the default user is ended, as if all others had
+    /// been removed.
+    ///
+    /// # Errors
+    /// All that is wrong with the file; nothing has changed then.
+    pub(crate) fn load_users(&mut self, file_name: &str, text: &[u8]) -> Result<(), Failure> {
+        let all_channels = self.config.acl_all_channels();
+        let users = Grammar { table: self.table, all_channels }.read_file(file_name, text)?;
+        for name in self.users.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>() {
+            self.remove_user(&name);
+        }
+        self.users.replace(users);
+        self.review_rights();
+        Ok(())
+    }
     /// Removes a user and ends their sessions; false when there is none.
     pub(crate) fn remove_user(&mut self, name: &[u8]) -> bool {
         if !self.users.remove(name) {
@@ -163,7 +178,7 @@ impl Ctx<'_> {
     ///
     /// # Errors
     /// When it has not, and the command is none of those that come before.
-    pub(in super::super) fn check_authenticated(&mut self, row: &Row) -> Result<(), Failure> {
+    pub(crate) fn check_authenticated(&mut self, row: &Row) -> Result<(), Failure> {
         let session = self.session();
         let asks =
             self.state.users.ask_for_password(session) && !session.replays && session.woken_by.is_none();
@@ -177,7 +192,7 @@ impl Ctx<'_> {
     /// # Errors
     /// When not, in the words that the server has for where the command comes from.
     #[cold]
-    pub(in super::super) fn check_permission(&mut self, row: &Row, argv: Argv<'_>) -> Result<(), Failure> {
+    pub(crate) fn check_permission(&mut self, row: &Row, argv: Argv<'_>) -> Result<(), Failure> {
         let session = self.user_session();
         if session.replays || session.woken_by.is_some() {
             return Ok(());

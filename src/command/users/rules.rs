@@ -190,8 +190,8 @@ fn key_pattern(word: &[u8]) -> Result<(bool, bool, &[u8]), RuleError> {
                 writes = true;
                 rest
             }
-            [b'~', pattern @ ..] => return Ok((reads, writes, pattern)),
-            [] => return Ok((reads, writes, rest)),
+            [b'~', pattern @ ..] if reads || writes => return Ok((reads, writes, pattern)),
+            [] if reads || writes => return Ok((reads, writes, rest)),
             _ => return Err(RuleError::Syntax),
         };
     }
@@ -227,7 +227,7 @@ fn hash_of(word: &[u8]) -> Result<Hash, RuleError> {
 }
 
 /// The words with those joined that stand between one pair of parentheses.
-fn merged<'a>(words: Argv<'a>) -> Result<Vec<Cow<'a, [u8]>>, Failure> {
+pub(super) fn merged<'a>(words: Argv<'a>) -> Result<Vec<Cow<'a, [u8]>>, Failure> {
     let mut all = Vec::new();
     let mut open: Option<(&[u8], Vec<u8>)> = None;
     for &word in words {
