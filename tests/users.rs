@@ -52,10 +52,15 @@ fn users_go_with_a_fork_and_stay_in_a_restore() -> Result<(), Error> {
 fn generated_passwords_follow_from_the_seed() -> Result<(), Error> {
     let passwords = |seed| -> Result<Vec<String>, Error> {
         let mut client = Engine::builder().seed(seed).build().client();
-        [&["ACL", "GENPASS"][..], &["ACL", "GENPASS", "1"], &["ACL", "GENPASS", "5"], &["ACL", "GENPASS", "4096"]]
-            .into_iter()
-            .map(|words| client.query(words))
-            .collect()
+        [
+            &["ACL", "GENPASS"][..],
+            &["ACL", "GENPASS", "1"],
+            &["ACL", "GENPASS", "5"],
+            &["ACL", "GENPASS", "4096"],
+        ]
+        .into_iter()
+        .map(|words| client.query(words))
+        .collect()
     };
     let first = passwords(1)?;
     assert_eq!(first, passwords(1)?);
@@ -123,5 +128,34 @@ fn a_journal_is_replayed_whatever_the_default_user_may() -> Result<(), Error> {
     let mut alice = copy.client();
     alice.call(["AUTH", "alice", "x"])?;
     assert_eq!(alice.query::<String, _>(["GET", "k"])?, "v");
+    Ok(())
+}
+
+#[test]
+fn users_are_loaded_all_or_none() -> Result<(), Error> {
+    let engine = Engine::new();
+    let mut client = engine.client();
+    client.call(["ACL", "SETUSER", "bob", "on", "nopass", "+@all"])?;
+    client.call(["AUTH", "bob", "x"])?;
+    let broken =
+        b"user alice on +get\n\nuser alice off\nalice\nuser a\tb on\nuser carol +nosuch %x >p ~* ~a\n\
+        user dave ( +get\n";
+    assert_eq!(
+        engine.load_users(broken).unwrap_err().to_string(),
+        "ERR WARNING: Duplicate user 'alice' found on line 3. users:4 should start with user keyword followed by the \
+         username. 'users:5: username 'a\tb' contains invalid characters. users:6: Error in applying operation '+nosuch': \
+         Unknown command or category name in ACL. users:6: Syntax error. users:7: Unmatched parenthesis in selector \
+         definition.WARNING: ACL errors detected, no change to the previously active ACL rules was performed"
+    );
+    assert_eq!(client.query::<Vec<String>, _>(["ACL", "USERS"])?, ["bob", "default"]);
+    engine.load_users(
+        b"user alice on #2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae ~a (+get ~b)\r\n",
+    )?;
+    assert!(client.call(["PING"]).unwrap_err().is_closed(), "all but the default user's clients are ended");
+    let lines = "user alice on #2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae ~a resetchannels -@all \
+                 (~b resetchannels -@all +get)\nuser default on nopass ~* &* +@all\n";
+    assert_eq!(String::from_utf8_lossy(&engine.save_users()?), lines);
+    engine.load_users(lines.as_bytes())?;
+    assert_eq!(String::from_utf8_lossy(&engine.save_users()?), lines);
     Ok(())
 }

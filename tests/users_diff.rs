@@ -157,7 +157,11 @@ fn syntaxes(server: &mut dyn Target, moonkeep: &mut dyn Target) -> Vec<Syntax> {
     let mut all = grammar::read(server);
     all.retain(|syntax| {
         let name = syntax.name.replace(' ', "|");
-        moonkeep.call(MAIN, &argv(&["COMMAND", "INFO", &name])).items().iter().any(|info| !info.items().is_empty())
+        moonkeep
+            .call(MAIN, &argv(&["COMMAND", "INFO", &name]))
+            .items()
+            .iter()
+            .any(|info| !info.items().is_empty())
     });
     all.iter_mut().for_each(|syntax| syntax.weight = 1);
     all
@@ -265,11 +269,13 @@ fn shown(words: &[Vec<u8>], reply: Wire, all: bool) -> String {
     }
     match words.get(1).map(Vec::as_slice) {
         Some(b"GETUSER") => {
-            let items: Vec<String> = reply.items().iter().map(|item| sorted(&item.to_string(), all)).collect();
+            let items: Vec<String> =
+                reply.items().iter().map(|item| sorted(&item.to_string(), all)).collect();
             items.join(" | ")
         }
         Some(b"LIST") => {
-            let lines: Vec<String> = reply.items().iter().map(|line| sorted(&line.to_string(), all)).collect();
+            let lines: Vec<String> =
+                reply.items().iter().map(|line| sorted(&line.to_string(), all)).collect();
             lines.join("\n")
         }
         Some(b"LOG") => {

@@ -18,6 +18,7 @@ mod pending;
 mod rdb;
 mod script;
 mod state;
+mod users;
 
 pub use crate::command::faults::Loss;
 pub use blocking::Blocking;

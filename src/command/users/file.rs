@@ -60,7 +60,13 @@ impl Grammar {
             return tell(&[place.as_bytes(), b" should start with user keyword followed by the username. "]);
         };
         if has_spaces(name) {
-            return tell(&[b"'", place.as_bytes(), b": username '", name, b"' contains invalid characters. "]);
+            return tell(&[
+                b"'",
+                place.as_bytes(),
+                b": username '",
+                name,
+                b"' contains invalid characters. ",
+            ]);
         }
         if users.contains_key(*name) {
             let number = number.to_string();
@@ -84,7 +90,14 @@ impl Grammar {
                 // What is not known is no secret.
                 Err(error @ RuleError::UnknownName) => {
                     let why = error.to_string();
-                    tell(&[place.as_bytes(), b": Error in applying operation '", rule, b"': ", why.as_bytes(), b". "]);
+                    tell(&[
+                        place.as_bytes(),
+                        b": Error in applying operation '",
+                        rule,
+                        b"': ",
+                        why.as_bytes(),
+                        b". ",
+                    ]);
                 }
                 Err(_) if told => {}
                 Err(error) => {
