@@ -67,6 +67,22 @@ fn a_client_that_vanishes_waits_no_more() {
 }
 
 #[test]
+fn one_that_is_gone_before_it_is_heard_leaves_nothing() {
+    let mut served = Served::default();
+    for request in
+        ["BLPOP queue 0\r\n", "PING\r\nBLPOP queue 0\r\nPING\r\n", "*2\r\n$3\r\nGET", "SUBSCRIBE a\r\n", ""]
+    {
+        for _ in 0..10 {
+            let mut vanishes = open(&served.socket());
+            vanishes.write_all(request.as_bytes()).expect("it reads");
+        }
+        while call(&mut served, MAIN, "CLIENT LIST").matches("id=").count() > 2 {}
+    }
+    assert_eq!(call(&mut served, MAIN, "RPUSH queue job"), ":1");
+    assert_eq!(call(&mut served, MAIN, "LLEN queue"), ":1");
+}
+
+#[test]
 fn a_password_is_asked_for_before_anything_else() {
     let mut served = Served::default();
     assert_eq!(call(&mut served, MAIN, "CONFIG SET requirepass secret"), "+OK");

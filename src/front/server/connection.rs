@@ -113,14 +113,19 @@ impl Connection {
             return Err(Gone);
         }
         let has_room_again = self.called && self.unsent() == 0;
-        Ok((self.readable && !unanswered) || has_room_again)
+        Ok((self.readable && self.may_read()) || has_room_again)
+    }
+    /// Whether it is read from. One that waits is too: it may have gone, and then it waits no more.
+    fn may_read(&self) -> bool {
+        let is_behind = self.standing.waits && self.requests.pending() > READ_LONG_AT_ONCE;
+        !self.closing && !self.is_full() && !is_behind
     }
     /// Reads once. A socket that has more is read again in the next turn.
     fn read(&mut self) -> Result<(), Gone> {
         if self.requests.pending() > UNREAD_MAX {
             return Err(Gone);
         }
-        if self.closing || self.is_full() {
+        if !self.may_read() {
             return Ok(());
         }
         let buffer = self.requests.buffer();
