@@ -395,6 +395,8 @@ fn the_command_serves_until_a_signal_ends_it() {
             "7.0",
             "--requirepass",
             "secret",
+            "--config",
+            "user=alice on >word ~stock:* +get",
             "--do",
             "SET stock:{p1} 10",
             "--unix",
@@ -410,6 +412,8 @@ fn the_command_serves_until_a_signal_ends_it() {
     // As in the README.
     for (request, answer) in [
         ("GET lease", "-NOAUTH Authentication required.\r\n"),
+        ("AUTH alice word", "+OK\r\n"),
+        ("SET a 1", "-NOPERM this user has no permissions to run the 'set' command\r\n"),
         ("AUTH secret", "+OK\r\n"),
         ("SET lease me PX 5000", "+OK\r\n"),
         ("DEBUG ADVANCE 5001", "+OK\r\n"),
@@ -441,6 +445,15 @@ fn wrong_options_of_serve_say_what_is_allowed() {
         (&["--port", "70000"], "--port takes a number up to 65535"),
         (&["--bind", "localhost"], "--bind takes an IP address, as 127.0.0.1 or ::"),
         (&["--advance", "5"], "--now and --advance need --clock manual"),
+        (&["--config", "user=a on", "--config", "user=a off"], "--config user=… names a user twice"),
+        (
+            &["--config", "user=a on", "--config", "aclfile=a.acl"],
+            "users stand in the aclfile or are given by --config user=…, not both",
+        ),
+        (
+            &["--config", "aclfile=no/such/file"],
+            "Error loading ACLs, opening file 'no/such/file': No such file or directory",
+        ),
         (&["--nonsense"], "invalid option '--nonsense'; see `moonkeep serve --help`"),
         (&["word"], "serve takes options only, not \"word\"; see `moonkeep serve --help`"),
         (&["--port", "1", "--bind", "203.0.113.1"], "cannot listen at 203.0.113.1:1: "),

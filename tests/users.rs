@@ -159,3 +159,53 @@ fn users_are_loaded_all_or_none() -> Result<(), Error> {
     assert_eq!(String::from_utf8_lossy(&engine.save_users()?), lines);
     Ok(())
 }
+
+/// Files that a test keeps in memory.
+#[derive(Default)]
+struct Kept(std::sync::Mutex<std::collections::BTreeMap<String, Vec<u8>>>);
+
+impl moonkeep::Files for Kept {
+    fn write(&self, _: &str, name: &str, content: &[u8]) -> Result<(), String> {
+        if name.starts_with("lost") {
+            return Err("No space left on device".to_owned());
+        }
+        self.0.lock().map_err(|error| error.to_string())?.insert(name.to_owned(), content.to_vec());
+        Ok(())
+    }
+    fn read(&self, _: &str, name: &str) -> Result<Vec<u8>, String> {
+        let files = self.0.lock().map_err(|error| error.to_string())?;
+        files.get(name).cloned().ok_or_else(|| "No such file or directory".to_owned())
+    }
+}
+
+#[test]
+fn users_are_kept_in_a_file() -> Result<(), Error> {
+    let files = std::sync::Arc::new(Kept::default());
+    let engine = |name| -> Result<Engine, Error> {
+        Ok(Engine::builder().setting("aclfile", name)?.files(files.clone()).build())
+    };
+    let first = engine("users.acl")?;
+    let mut admin = first.client();
+    assert_eq!(
+        admin.call(["ACL", "LOAD"]).unwrap_err().to_string(),
+        "ERR Error loading ACLs, opening file 'users.acl': No such file or directory"
+    );
+    admin.call(["ACL", "SETUSER", "eve", "on", ">x", "+get", "~*"])?;
+    admin.call(["ACL", "SAVE"])?;
+    admin.call(["ACL", "SETUSER", "mallory", "on"])?;
+    let mut eve = first.client();
+    eve.call(["AUTH", "eve", "x"])?;
+    admin.call(["ACL", "LOAD"])?;
+    assert!(eve.call(["GET", "k"]).unwrap_err().is_closed());
+    assert_eq!(users(&first)?, ["default", "eve"]);
+
+    let second = engine("users.acl")?;
+    assert_eq!(users(&second)?, ["default"]);
+    second.client().call(["ACL", "LOAD"])?;
+    assert_eq!(users(&second)?, ["default", "eve"]);
+    assert_eq!(
+        engine("lost.acl")?.client().call(["ACL", "SAVE"]).unwrap_err().to_string(),
+        "ERR There was an error trying to save the ACLs. Please check the server logs for more information"
+    );
+    Ok(())
+}

@@ -24,6 +24,10 @@ pub enum HostCall {
         /// What is answered then.
         reply: &'static str,
     },
+    /// ACL LOAD: the users of a file in place of those there are.
+    LoadUsers,
+    /// ACL SAVE: write all users to the file.
+    SaveUsers,
     /// SHUTDOWN: let those who serve the engine end.
     Shutdown {
         /// An image is written first.

@@ -2,6 +2,7 @@
 //! how a command is held to them are in `command::users`; AUTH is in `connection`.
 
 use crate::command::args::{int, is};
+use crate::command::host::HostCall;
 use crate::command::spec::*;
 use crate::command::users::{Grammar, Selector, has_spaces};
 use crate::command::{Argv, Ctx, Flow, help};
@@ -337,14 +338,20 @@ fn acl_log(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Fa
     Ok(Flow::Done)
 }
 
-/// There is no file.
-fn acl_load(_: &mut Ctx<'_>, _: Argv<'_>, _: &mut Reply) -> Result<Flow, Failure> {
-    Err(Failure::NO_ACL_FILE)
+fn acl_load(cx: &mut Ctx<'_>, _: Argv<'_>, _: &mut Reply) -> Result<Flow, Failure> {
+    with_file(cx, HostCall::LoadUsers)
 }
 
-/// There is no file.
-fn acl_save(_: &mut Ctx<'_>, _: Argv<'_>, _: &mut Reply) -> Result<Flow, Failure> {
-    Err(Failure::NO_ACL_FILE)
+fn acl_save(cx: &mut Ctx<'_>, _: Argv<'_>, _: &mut Reply) -> Result<Flow, Failure> {
+    with_file(cx, HostCall::SaveUsers)
+}
+
+/// A file that the parameter `aclfile` names is asked for, or there is none.
+fn with_file(cx: &Ctx<'_>, call: HostCall) -> Result<Flow, Failure> {
+    if cx.state.config.text("aclfile").is_empty() {
+        return Err(Failure::NO_ACL_FILE);
+    }
+    Ok(Flow::host(call))
 }
 
 fn acl_help(_: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {

@@ -87,6 +87,8 @@ impl Core {
                 out.status(reply);
                 return Ok(());
             }
+            HostCall::LoadUsers => self.load_users()?,
+            HostCall::SaveUsers => self.save_users()?,
             HostCall::Shutdown { saves, force } => return self.shut_down(id, saves, force),
             HostCall::Reload { save, flush, merge } => self.reload(save, flush, merge)?,
             HostCall::LoadAof => self.load_aof()?,

@@ -1,8 +1,8 @@
 //! The users of an engine as a text: what a server keeps in its ACL file. Who they are and what each may do is in
 //! `command::users`, the command in `commands::acl`.
 
-use super::Engine;
-use crate::error::Error;
+use super::{Core, Engine};
+use crate::error::{Error, Failure};
 
 impl Engine {
     /// All users as a server's ACL file holds them: a line for each, passwords as their SHA-256.
@@ -33,5 +33,23 @@ impl Engine {
         core.state.load_users("users", text)?;
         core.serve();
         Ok(())
+    }
+}
+
+impl Core {
+    /// ACL LOAD, from the file that the parameter `aclfile` names.
+    pub(super) fn load_users(&mut self) -> Result<(), Failure> {
+        let files = self.files.clone().ok_or(Failure::NO_FILES)?;
+        let (directory, name) = (self.state.config.text("dir"), self.state.config.text("aclfile"));
+        let text = files.read(&directory, &name);
+        let text = text.map_err(|why| Failure::acl_file_unreadable(&name, &why))?;
+        self.state.load_users(&name, &text)
+    }
+    /// ACL SAVE.
+    pub(super) fn save_users(&mut self) -> Result<(), Failure> {
+        let files = self.files.clone().ok_or(Failure::NO_FILES)?;
+        let (directory, name) = (self.state.config.text("dir"), self.state.config.text("aclfile"));
+        let text = self.state.users.to_file(self.state.table);
+        files.write(&directory, &name, &text).map_err(|_| Failure::ACL_FILE_NOT_WRITTEN)
     }
 }

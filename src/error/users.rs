@@ -70,6 +70,8 @@ texts! {
     DEFAULT_USER = "ERR The 'default' user cannot be removed";
     /// ACL LOAD and ACL SAVE: there is no file.
     NO_ACL_FILE = "ERR This Redis instance is not configured to use an ACL file. You may want to specify users via the ACL SETUSER command and then issue a CONFIG REWRITE (assuming you have a Redis configuration file set) in order to store users in the Redis configuration.";
+    /// ACL SAVE that failed.
+    ACL_FILE_NOT_WRITTEN = "ERR There was an error trying to save the ACLs. Please check the server logs for more information";
     /// ACL GENPASS with another number of bits.
     GENPASS_BITS = "ERR ACL GENPASS argument must be the number of bits for the output password, a positive number up to 4096";
     /// SORT with BY by a user who may not read all keys.

@@ -25,7 +25,8 @@ Where it listens (default: --port 6379):
   --dir DIRECTORY     where the keyspace is kept in a file: loaded from there at the start, written there by SAVE and BGSAVE,
                       and when it ends if the parameter save says so. Default: nowhere
   --dbfilename NAME   the name of that file (default dump.rdb)
-  --config NAME=VALUE a parameter as in the server's configuration file, as --config save=\"900 1\"
+  --config NAME=VALUE a parameter as in the server's configuration file, as --config save=\"900 1\" or, for each user,
+                      --config user=\"alice on >secret ~orders:* +@read\"; aclfile names a file of users in DIRECTORY
   --max-clients N     how many clients are served at a time (default 10000)
 
 Which time it is:
@@ -64,6 +65,8 @@ struct Options {
     password: Option<String>,
     /// Parameters of the server.
     parameters: Vec<(String, String)>,
+    /// Users, as the lines of a configuration file that begin with `user`.
+    users: Vec<String>,
     /// There is a place for files.
     keeps_files: bool,
     script_work: Option<u64>,
@@ -117,7 +120,15 @@ impl Options {
                 let (name, value) = word
                     .split_once('=')
                     .ok_or_else(|| Refusal(format!("--config takes NAME=VALUE, not {word:?}")))?;
-                self.parameters.push((name.to_owned(), value.to_owned()));
+                match name {
+                    // These hold once all else is set up.
+                    "requirepass" => self.password = Some(value.to_owned()),
+                    "user" => self.users.push(value.to_owned()),
+                    _ => {
+                        self.keeps_files |= name == "aclfile";
+                        self.parameters.push((name.to_owned(), value.to_owned()));
+                    }
+                }
             }
             "--script-work" => self.script_work = Some(number(parser, "--script-work takes a number")?),
             "--clock" => {
@@ -143,9 +154,7 @@ impl Options {
         }
         let engine = self.engine()?;
         self.setting.prepare(&engine, &mut engine.client())?;
-        if let Some(password) = &self.password {
-            engine.client().call(["CONFIG", "SET", "requirepass", password])?;
-        }
+        self.admit(&engine)?;
         let server = Server::bind(&engine, &self.listen)
             .map_err(|error| Refusal(format!("cannot listen at {}: {error}", self.place(None))))?;
         let handle = server.handle();
@@ -187,6 +196,35 @@ impl Options {
         let engine = builder.files(Arc::new(Disk)).build();
         self.load(&engine)?;
         Ok(engine)
+    }
+    /// Who may do what: the password, the users given here or those of a file.
+    fn admit(&self, engine: &Engine) -> Result<(), Refusal> {
+        let mut client = engine.client();
+        if let Some(password) = &self.password {
+            client.call(["CONFIG", "SET", "requirepass", password])?;
+        }
+        let has_file = !engine.setting("aclfile")?.is_empty();
+        if has_file && !self.users.is_empty() {
+            return Err(Refusal(
+                "users stand in the aclfile or are given by --config user=…, not both".into(),
+            ));
+        }
+        if has_file {
+            client.call(["ACL", "LOAD"])?;
+        }
+        let mut users: Vec<Vec<&str>> =
+            self.users.iter().map(|line| line.split_ascii_whitespace().collect()).collect();
+        // The default user comes last, for it may then do no more than its line says.
+        users.sort_by_key(|words| (words.first() == Some(&"default"), words.first().copied()));
+        if users.windows(2).any(|pair| pair[0].first() == pair[1].first()) {
+            return Err(Refusal("--config user=… names a user twice".into()));
+        }
+        for words in users {
+            let begin = if words.first() == Some(&"default") { &["reset"][..] } else { &[] };
+            let (name, rules) = words.split_at(1.min(words.len()));
+            client.call([&["ACL", "SETUSER"], name, begin, rules].concat())?;
+        }
+        Ok(())
     }
     /// Loads what was kept, if anything was.
     fn load(&self, engine: &Engine) -> Result<(), Refusal> {
