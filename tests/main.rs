@@ -51,6 +51,8 @@ mod serving;
 #[cfg(feature = "server")]
 mod serving_bytes;
 #[cfg(feature = "server")]
+mod serving_limits;
+#[cfg(feature = "server")]
 mod serving_time;
 mod settings;
 #[cfg(all(feature = "cli", target_os = "linux"))]

@@ -249,7 +249,7 @@ fn a_script_that_has_written_is_not_killed() {
 
 #[test]
 fn further_clients_are_refused_with_the_servers_words() {
-    let front = Front::new(&served_engine(), Listen { clients_max: 2, ..Listen::default() });
+    let front = Front::new(&served_engine(), Listen { clients_max: Some(2), ..Listen::default() });
     let mut first = open(&front.socket());
     first.write_all(b"PING\r\n").expect("it reads");
     assert_eq!(read(&mut first, 7), "+PONG\r\n");

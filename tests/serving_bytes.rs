@@ -31,7 +31,7 @@ fn converse(socket: &Path, pieces: &[&[u8]]) -> Vec<u8> {
         Ok(_) => {}
         // Ended while we were still sending.
         Err(error) if error.kind() == ErrorKind::ConnectionReset => {}
-        Err(error) => panic!("no end of {:?}: {error}", String::from_utf8_lossy(&answer)),
+        Err(error) => panic!("no end of {} to {}: {error}", shown(&answer), shown(&pieces.concat())),
     }
     without_ids(answer)
 }

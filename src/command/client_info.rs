@@ -3,11 +3,24 @@
 
 use super::State;
 use super::args::is;
+use super::buffers::Figures;
 use super::pubsub::{Subscriber, Topic};
 use super::session::Session;
 use crate::error::Failure;
 use crate::store::SessionId;
 use std::io::Write;
+
+/// The figures of a client without a socket.
+const NO_BUFFERS: Figures = Figures {
+    unread: 0,
+    unread_free: 0,
+    words: 0,
+    reply_buffer: 1024,
+    reply_peak: 0,
+    buffered: 0,
+    blocks: 0,
+    block_bytes: 0,
+};
 
 /// The kinds of clients, as far as there are clients of that kind.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -65,12 +78,13 @@ impl State {
         let subscriber = session.subscriber.as_deref();
         let count = |topic| subscriber.map_or(0, |subscriber| subscriber.count(topic));
         let (unread, unread_bytes) = subscriber.map_or((0, 0), Subscriber::unread);
+        let held = session.peer.as_ref().map_or(NO_BUFFERS, |peer| peer.buffers.figures());
         let command = if session.last_command.is_empty() { "NULL" } else { session.last_command };
         let mut line = Vec::new();
         let _ = write!(
             line,
             "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} db={} sub={} psub={} ssub={} \
-             multi={queued} qbuf=0 qbuf-free=0 argv-mem=0 multi-mem={queue_bytes} rbs=1024 rbp=0 obl=0 oll={unread} omem={unread_bytes} \
+             multi={queued} qbuf={} qbuf-free={} argv-mem={} multi-mem={queue_bytes} rbs={} rbp={} obl={} oll={} omem={} \
              tot-mem={} events=r cmd={command} user=",
             session.client_id,
             address(session),
@@ -84,7 +98,15 @@ impl State {
             count(Topic::Channel),
             count(Topic::Pattern),
             count(Topic::Shard),
-            size_of::<Session>() + queue_bytes + unread_bytes,
+            held.unread,
+            held.unread_free,
+            held.words,
+            held.reply_buffer,
+            held.reply_peak,
+            held.buffered,
+            held.blocks + unread,
+            held.block_bytes + unread_bytes,
+            size_of::<Session>() + queue_bytes + unread_bytes + held.bytes(),
         );
         line.extend_from_slice(session.user_name());
         let _ = write!(line, " redir=-1 resp={}", session.resp.number());

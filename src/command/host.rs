@@ -59,8 +59,20 @@ pub struct Debug {
     pub scripts_may_all: bool,
     /// The checksums of dumps are not looked at: SET-SKIP-CHECKSUM-VALIDATION 1.
     pub skips_checksums: bool,
+    /// REPLYBUFFER: after how many milliseconds the use of reply buffers is measured anew, below zero for never.
+    pub reply_peak_lasts_ms: Option<i64>,
     /// How long the running script has slept.
     pub slept: Duration,
     /// Others use the engine through a front: what would end the process is not done.
     pub is_served: bool,
+}
+
+/// After how many milliseconds the use of a reply buffer is measured anew.
+const REPLY_PEAK_LASTS_MS: i64 = 5000;
+
+impl Debug {
+    /// After how many milliseconds the use of a reply buffer is measured anew; none for never.
+    pub fn reply_peak_lasts(&self) -> Option<i64> {
+        Some(self.reply_peak_lasts_ms.unwrap_or(REPLY_PEAK_LASTS_MS)).filter(|ms| *ms >= 0)
+    }
 }

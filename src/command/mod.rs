@@ -3,6 +3,7 @@
 
 pub mod args;
 pub mod blocking;
+pub mod buffers;
 pub(crate) mod client_info;
 pub mod config;
 pub mod faults;
@@ -384,6 +385,11 @@ impl Ctx<'_> {
     /// The protocol version of the session.
     pub fn resp(&self) -> Resp {
         self.session().resp
+    }
+    /// Ends a session, which gets nothing more of what waits to be sent to it.
+    pub(crate) fn cut_session(&mut self, id: SessionId) {
+        self.close_session(id);
+        self.state.sessions.get_mut(id).cut = true;
     }
     /// Ends a session: it takes no further call, and nothing of it is left but its number.
     pub fn close_session(&mut self, id: SessionId) {

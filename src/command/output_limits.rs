@@ -2,6 +2,7 @@
 //! have something that waits; the limits of the other classes are kept and shown.
 
 use super::args::is;
+use super::session::Session;
 use crate::util::num::parse_memory;
 use std::fmt;
 
@@ -14,6 +15,18 @@ pub struct BufferLimit {
     pub soft_bytes: u64,
     /// How long that is.
     pub soft_seconds: i64,
+}
+
+impl BufferLimit {
+    /// Whether so much may not wait, or has waited for too long. Since when it is more than the soft limit is kept in
+    /// `above_soft_since_s`.
+    pub fn is_exceeded(&self, bytes: u64, above_soft_since_s: &mut Option<i64>, now_s: i64) -> bool {
+        let above_soft = self.soft_bytes > 0 && bytes >= self.soft_bytes;
+        let since_s = above_soft.then(|| *above_soft_since_s.get_or_insert(now_s));
+        *above_soft_since_s = since_s;
+        let too_long = since_s.is_some_and(|since_s| now_s - since_s > self.soft_seconds);
+        too_long || (self.hard_bytes > 0 && bytes >= self.hard_bytes)
+    }
 }
 
 /// The limits of all classes.
@@ -39,6 +52,14 @@ impl Default for OutputLimits {
 }
 
 impl OutputLimits {
+    /// The limit of a client.
+    pub fn of(&self, session: &Session) -> &BufferLimit {
+        if session.replica.as_ref().is_some_and(|replica| replica.follows) {
+            return &self.replica;
+        }
+        let listens = session.subscriber.as_ref().is_some_and(|subscriber| subscriber.listens());
+        if listens { &self.pubsub } else { &self.normal }
+    }
     /// Sets the limits of the classes that the text names: `class hard soft seconds`, as often as one likes.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 //! which they did, and for each session its subscriptions and its inbox. Plain data; the commands are in
 //! `commands::pubsub`, what wakes a reader in `engine::inbox`.
 
+use super::buffers::Buffers;
 use super::output_limits::BufferLimit;
 use super::session::Sessions;
 use super::{Ctx, State};
@@ -11,6 +12,7 @@ use crate::util::bytes::Bytes;
 use crate::util::glob::glob;
 use crate::util::hasher::Map;
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 /// What one subscribes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,6 +107,8 @@ pub struct Subscriber {
     overflowed: bool,
     /// Bytes to be read that are no message: what a replica follows.
     pub(crate) raw: Vec<u8>,
+    /// Of a client that came through a socket: what has left the inbox waits there.
+    buffers: Option<Arc<Buffers>>,
 }
 
 impl Subscriber {
@@ -158,18 +162,17 @@ impl Subscriber {
         self.check_limit(limit, now_s);
         was_empty || self.overflowed
     }
-    fn check_limit(&mut self, limit: &BufferLimit, now_s: i64) {
-        let bytes = (self.inbox_bytes + self.raw.len()) as u64;
-        let above_soft = limit.soft_bytes > 0 && bytes >= limit.soft_bytes;
-        let since_s = above_soft.then(|| *self.above_soft_since_s.get_or_insert(now_s));
-        self.above_soft_since_s = since_s;
-        let too_long = since_s.is_some_and(|since_s| now_s - since_s > limit.soft_seconds);
-        if too_long || (limit.hard_bytes > 0 && bytes >= limit.hard_bytes) {
+    /// Whether what waits for the session is too much, or has been for too long.
+    pub(crate) fn check_limit(&mut self, limit: &BufferLimit, now_s: i64) -> bool {
+        let sent_on = self.buffers.as_ref().map_or(0, |buffers| buffers.block_bytes());
+        let bytes = (self.inbox_bytes + self.raw.len() + sent_on) as u64;
+        if limit.is_exceeded(bytes, &mut self.above_soft_since_s, now_s) {
             self.overflowed = true;
             self.inbox = VecDeque::new();
             self.inbox_bytes = 0;
             self.raw = Vec::new();
         }
+        self.overflowed
     }
 }
 
@@ -326,7 +329,7 @@ impl Ctx<'_> {
     /// Subscribes the session.
     pub(crate) fn subscribe(&mut self, topic: Topic, name: &[u8]) {
         let (id, name) = (self.id, Bytes::from(name));
-        let subscriber = self.session_mut().subscriber.get_or_insert_default();
+        let subscriber = self.session_mut().inbox();
         let (_, is_new) = subscriber.names.of_mut(topic).enter(&name);
         if is_new {
             self.state.pubsub.listeners.of_mut(topic).enter(&name).0.push(id);
@@ -349,6 +352,13 @@ impl Ctx<'_> {
 
 /// Whether a session takes only commands about subscriptions.
 impl super::session::Session {
+    /// Its inbox, made where there is none.
+    pub(crate) fn inbox(&mut self) -> &mut Subscriber {
+        self.subscriber.get_or_insert_with(|| {
+            let buffers = self.peer.as_ref().map(|peer| Arc::clone(&peer.buffers));
+            Box::new(Subscriber { buffers, ..Subscriber::default() })
+        })
+    }
     /// It has subscriptions and speaks RESP2.
     #[inline]
     pub fn only_listens(&self) -> bool {

@@ -106,7 +106,7 @@ impl State {
         let (replication_id, offset) = (self.replication_id(), self.replication.offset);
         let now_ms = self.store.now_ms();
         let session = self.sessions.get_mut(id);
-        let inbox = session.subscriber.get_or_insert_default();
+        let inbox = session.inbox();
         if has_offsets {
             inbox.raw.extend_from_slice(format!("+FULLRESYNC {replication_id} {offset}\r\n").as_bytes());
         }

@@ -2,18 +2,20 @@
 
 use super::Argv;
 use super::blocking::Wait;
+use super::buffers::Buffers;
 use super::pubsub::Subscriber;
 use super::replication::Replica;
 use super::spec::Flags;
 use crate::reply::Resp;
 use crate::store::{Db, SessionId};
 use crate::util::bytes::Bytes;
+use std::sync::Arc;
 
 /// The session that scripts run with; it belongs to the engine.
 pub const SCRIPT_SESSION: SessionId = 0;
 
 /// Where a client comes from, when it came through a socket.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct Peer {
     /// Its address, as `127.0.0.1:60866`.
     pub address: Box<str>,
@@ -21,6 +23,10 @@ pub struct Peer {
     pub local_address: Box<str>,
     /// The file descriptor of its socket.
     pub descriptor: i32,
+    /// What stands in its buffers.
+    pub buffers: Arc<Buffers>,
+    /// Since when more replies wait than the soft limit allows, in seconds.
+    pub above_soft_since_s: Option<i64>,
 }
 
 /// One client.
@@ -70,6 +76,8 @@ pub struct Session {
     pub woken_by: Option<Bytes>,
     /// Ended by QUIT, CLIENT KILL or a full inbox: it takes no further call.
     pub closed: bool,
+    /// It has ended at once: what waits to be sent to it is not sent.
+    pub cut: bool,
 }
 
 /// What becomes of the replies of a client, as CLIENT REPLY sets it.

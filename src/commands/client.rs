@@ -410,8 +410,8 @@ fn client_kill(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow
     if old_form && victims.is_empty() {
         return Err(Failure::NO_SUCH_CLIENT);
     }
-    for id in &victims {
-        cx.close_session(*id);
+    for id in victims.iter().copied() {
+        if id == cx.id { cx.close_session(id) } else { cx.cut_session(id) }
     }
     if old_form {
         out.ok()

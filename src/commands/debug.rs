@@ -427,12 +427,14 @@ fn replicate(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, 
     Ok(Flow::Done)
 }
 
-fn replybuffer(_: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
+fn replybuffer(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
+    let lasts_ms = &mut cx.state.debug.reply_peak_lasts_ms;
     match argv[3] {
         _ if is(argv[2], "resizing") => {}
         _ if !is(argv[2], "peak-reset-time") => return Err(Failure::wrong_subcommand("DEBUG", argv[1])),
-        time if is(time, "never") || is(time, "reset") => {}
-        time => _ = int(time)?,
+        time if is(time, "never") => *lasts_ms = Some(-1),
+        time if is(time, "reset") => *lasts_ms = None,
+        time => *lasts_ms = Some(int(time)?),
     }
     out.ok();
     Ok(Flow::Done)

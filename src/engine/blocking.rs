@@ -35,6 +35,8 @@ pub(super) struct Deliveries {
     askers: Map<SessionId, Waker>,
     /// Who asks for messages.
     readers: Map<SessionId, Waker>,
+    /// Who is to be told when a clock is moved.
+    timekeepers: Vec<Waker>,
     /// Those to be woken once the lock is free.
     pub(super) wakers: Vec<Waker>,
     /// Sessions whose replies are lost when they come.
@@ -89,6 +91,20 @@ impl Deliveries {
     /// Somebody wants to be told when a message comes.
     pub(super) fn ask_for_messages(&mut self, id: SessionId, waker: &Waker) {
         self.readers.insert(id, waker.clone());
+    }
+    /// Somebody wants to be told when the clock is moved.
+    #[cfg(feature = "server")]
+    pub(super) fn ask_for_time(&mut self, waker: &Waker) {
+        if !self.timekeepers.iter().any(|other| other.will_wake(waker)) {
+            self.timekeepers.push(waker.clone());
+        }
+    }
+    /// The clock was moved.
+    pub(super) fn tell_of_time(&mut self) {
+        if !self.timekeepers.is_empty() {
+            self.wakers.append(&mut self.timekeepers);
+            self.is_fresh = true;
+        }
     }
     /// A message has come, or none will.
     pub(super) fn tell_of_messages(&mut self, id: SessionId) {

@@ -3,7 +3,6 @@
 
 use super::client::has_a_name;
 use super::{Client, Core, Engine};
-use crate::command::output_limits::BufferLimit;
 use crate::command::session::Peer;
 use crate::command::spec::ALLOW_BUSY;
 use crate::command::{Argv, Ctx, Flow, Origin, State, call};
@@ -13,6 +12,10 @@ use crate::reply::{Reply, Resp};
 use crate::script::Control;
 use crate::store::SessionId;
 use std::task::Waker;
+use std::time::Duration;
+
+/// Messages stay in the inbox while so much waits to be read by the client.
+pub(crate) const UNSENT_BEFORE_MESSAGES: usize = 64 * 1024;
 
 /// How a client stands after a request.
 #[derive(Debug, Clone, Copy, Default)]
@@ -21,6 +24,8 @@ pub(crate) struct Standing {
     pub(crate) resp: Resp,
     /// It has ended.
     pub(crate) closed: bool,
+    /// It has ended at once: nothing more is sent to it.
+    pub(crate) cut: bool,
     /// It has to give its password before anything else.
     pub(crate) before_auth: bool,
     /// It may not do everything: who holds the lock alone can tell what.
@@ -29,8 +34,32 @@ pub(crate) struct Standing {
     pub(crate) waits: bool,
     /// The longest word that it may send.
     pub(crate) word_max: u64,
-    /// How much may wait to be read by it.
-    pub(crate) unsent: BufferLimit,
+    /// The most that it may send of a command without its end.
+    pub(crate) unread_max: u64,
+    /// With how many bytes that wait for it, it is ended; 0 for never.
+    pub(crate) unsent_max: u64,
+}
+
+/// What a front learns of the engine between two turns.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Pulse {
+    /// How long there is nothing to do by the clock.
+    pub(crate) idle: Option<Duration>,
+    /// The time.
+    pub(crate) now_ms: i64,
+    /// It passes by itself.
+    pub(crate) runs: bool,
+    /// How many clients may be served.
+    pub(crate) clients_max: usize,
+}
+
+/// What a front learns of a client that it looks after.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Tended {
+    /// For how many seconds it has not called.
+    pub(crate) idle_s: i64,
+    /// After how many milliseconds its use of the reply buffer is measured anew; none for never.
+    pub(crate) peak_lasts_ms: Option<i64>,
 }
 
 /// What a request needs beside its words.
@@ -41,6 +70,8 @@ pub(crate) struct Desk<'a> {
     pub(crate) reply: &'a mut Reply,
     /// Where the bytes for the client go.
     pub(crate) out: &'a mut Vec<u8>,
+    /// How many of them are written.
+    pub(crate) sent: usize,
 }
 
 /// The engine while a script of this thread runs in it for longer than busy-reply-threshold: commands that may run
@@ -60,6 +91,31 @@ impl Engine {
         drop(core);
         Ok(client)
     }
+    /// Whether a script of another thread has run for long.
+    pub(crate) fn is_held_for_long(&self) -> Result<bool, Error> {
+        match self.shared.lock() {
+            Ok(_) => Ok(false),
+            Err(error) if error.is_reply() => Ok(true),
+            Err(error) => Err(error),
+        }
+    }
+    /// How many clients may be served.
+    pub(crate) fn set_clients_max(&self, count: usize) -> Result<(), Error> {
+        self.shared.lock()?.state.config.maxclients = count as u64;
+        Ok(())
+    }
+    /// Does what the time asks for, and asks for a call of `waker` when the clock is moved.
+    pub(crate) fn pulse(&self, waker: &Waker) -> Result<Pulse, Error> {
+        let mut core = self.shared.lock()?;
+        let idle = core.keep();
+        core.deliveries.ask_for_time(waker);
+        Ok(Pulse {
+            idle,
+            now_ms: core.clock.now_ms(),
+            runs: !core.clock.is_manual(),
+            clients_max: usize::try_from(core.state.config.maxclients).unwrap_or(usize::MAX),
+        })
+    }
 }
 
 impl Client {
@@ -74,7 +130,7 @@ impl Client {
         desk: Desk<'_>,
         standing: &mut Standing,
     ) -> Result<(), Error> {
-        let Desk { waker, reply, out } = desk;
+        let Desk { waker, reply, out, sent } = desk;
         reply.clear();
         has_a_name(argv)?;
         if !standing.restricted && self.shared.answers_beside_the_lock(argv, reply) {
@@ -98,15 +154,37 @@ impl Client {
             return core.fetch(self.id, reply, out, standing);
         }
         encode(reply, standing.resp, out);
-        Ok(())
+        if standing.unsent_max > 0 && is_endless(reply) {
+            return Err(core.state.cut(self.id, standing));
+        }
+        core.state.note_unsent(self.id, out.len() - sent, standing)
     }
-    /// Appends what has come meanwhile: the reply of a call that waited, messages. The waker is woken when there is more.
+    /// Looks after the client, from time to time.
+    ///
+    /// # Errors
+    /// It has not called for longer than `timeout` allows, or more waits for it than may: its session has ended.
+    pub(crate) fn tend(&self) -> Result<Tended, Error> {
+        let mut core = self.shared.lock()?;
+        let now_ms = core.clock.now_ms();
+        let session = core.state.sessions.get(self.id);
+        let idle_s = now_ms.div_euclid(1000) - session.used_at_ms.div_euclid(1000);
+        let peak_lasts_ms = core.state.debug.reply_peak_lasts();
+        if !session.closed
+            && (core.state.is_idle_for_too_long(self.id, idle_s) || core.state.has_too_much(self.id, now_ms))
+        {
+            Ctx::new(&mut core.state, self.id, Origin::Client).cut_session(self.id);
+            return Err(Error::closed());
+        }
+        Ok(Tended { idle_s, peak_lasts_ms })
+    }
+    /// Appends what has come meanwhile: the reply of a call that waited, and messages unless much waits already. The waker
+    /// is woken when there is more.
     ///
     /// # Errors
     /// The session has ended and nothing is left for it; its reply was lost; a call from inside the engine, a poisoned
     /// engine.
     pub(crate) fn receive(&self, desk: Desk<'_>, standing: &mut Standing) -> Result<(), Error> {
-        let Desk { waker, reply, out } = desk;
+        let Desk { waker, reply, out, sent } = desk;
         let mut core = self.shared.lock()?;
         core.keep_time();
         if standing.waits {
@@ -118,14 +196,22 @@ impl Client {
         if core.loses_replies() && core.state.has_messages(self.id) {
             return Err(Error::connection_lost());
         }
-        let is_none = core.state.take_messages(self.id, out) == 0;
+        let is_full = out.len() - sent > UNSENT_BEFORE_MESSAGES;
+        let is_none = is_full || core.state.take_messages(self.id, out) == 0;
         *standing = core.standing(self.id);
         if standing.closed && is_none {
             return Err(Error::closed());
         }
         core.deliveries.ask_for_messages(self.id, waker);
-        Ok(())
+        core.state.note_unsent(self.id, out.len() - sent, standing)
     }
+}
+
+/// Whether a reply would have been so long that there is none.
+#[cold]
+fn is_endless(reply: &Reply) -> bool {
+    let refusal = Failure::RANDOM_REPLY_TOO_LARGE;
+    reply.error_message() == Some(&refusal.to_bytes())
 }
 
 impl Core {
@@ -154,17 +240,51 @@ impl Core {
 impl State {
     fn standing(&self, id: SessionId) -> Standing {
         let session = self.sessions.get(id);
-        let listens = session.subscriber.as_ref().is_some_and(|subscriber| subscriber.listens());
-        let limits = &self.config.output_limits;
         Standing {
             resp: session.resp,
             closed: session.closed,
+            cut: session.cut,
             before_auth: session.restricted && self.users.ask_for_password(session),
             restricted: session.restricted,
             waits: false,
             word_max: self.config.proto_max_bulk_len,
-            unsent: if listens { limits.pubsub } else { limits.normal },
+            unread_max: self.config.client_query_buffer_limit,
+            unsent_max: self.config.output_limits.of(session).hard_bytes,
         }
+    }
+    /// So much waits now to be sent to a client. Its session ends where that is more than may.
+    fn note_unsent(&mut self, id: SessionId, unsent: usize, standing: &mut Standing) -> Result<(), Error> {
+        if let Some(peer) = &self.sessions.get(id).peer {
+            peer.buffers.note_unsent(unsent);
+        }
+        let is_too_much = !standing.closed && self.has_too_much(id, self.store.now_ms());
+        if is_too_much { Err(self.cut(id, standing)) } else { Ok(()) }
+    }
+    /// Ends a session at once.
+    #[cold]
+    fn cut(&mut self, id: SessionId, standing: &mut Standing) -> Error {
+        Ctx::new(self, id, Origin::Client).cut_session(id);
+        (standing.closed, standing.cut) = (true, true);
+        Error::closed()
+    }
+    /// Whether more waits for a client than client-output-buffer-limit allows.
+    fn has_too_much(&mut self, id: SessionId, now_ms: i64) -> bool {
+        let now_s = now_ms.div_euclid(1000);
+        let session = self.sessions.get_mut(id);
+        let limit = *self.config.output_limits.of(session);
+        if let Some(subscriber) = &mut session.subscriber {
+            return subscriber.check_limit(&limit, now_s);
+        }
+        let Some(peer) = &mut session.peer else { return false };
+        limit.is_exceeded(peer.buffers.block_bytes() as u64, &mut peer.above_soft_since_s, now_s)
+    }
+    /// Whether a client that waits for nothing has not called for so long that it is ended.
+    fn is_idle_for_too_long(&self, id: SessionId, idle_s: i64) -> bool {
+        let session = self.sessions.get(id);
+        let listens = session.subscriber.as_ref().is_some_and(|subscriber| subscriber.listens());
+        let listens = listens || session.replica.as_ref().is_some_and(|replica| replica.follows);
+        let timeout_s = self.config.timeout;
+        timeout_s > 0 && idle_s > timeout_s as i64 && session.blocked.is_none() && !listens
     }
     fn has_messages(&self, id: SessionId) -> bool {
         let subscriber = self.sessions.get(id).subscriber.as_ref();

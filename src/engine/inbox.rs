@@ -162,7 +162,7 @@ impl Core {
     pub(super) fn hand_out(&mut self) {
         for id in self.state.pubsub.take_news() {
             if self.state.has_overflowed(id) {
-                Ctx::new(&mut self.state, id, Origin::Client).close_session(id);
+                Ctx::new(&mut self.state, id, Origin::Client).cut_session(id);
             }
             self.deliveries.tell_of_messages(id);
         }

@@ -25,7 +25,7 @@ pub use blocking::Blocking;
 pub use builder::Builder;
 pub use client::Client;
 #[cfg(feature = "server")]
-pub(crate) use connection::{Desk, Meanwhile, Standing};
+pub(crate) use connection::{Desk, Meanwhile, Pulse, Standing, Tended, UNSENT_BEFORE_MESSAGES};
 pub use host::Files;
 pub(crate) use host::Stop;
 pub use inbox::NextMessage;
@@ -181,24 +181,7 @@ impl Engine {
     /// # Errors
     /// As [`try_client`](Self::try_client).
     pub fn keep_time(&self) -> Result<Option<Duration>, Error> {
-        let mut core = self.shared.lock()?;
-        if core.clock.is_manual() {
-            return Ok(None);
-        }
-        let now_us = core.clock.now_us();
-        core.state.store.begin_unit(now_us);
-        core.expire_due(EXPIRE_AT_ONCE);
-        core.finish_unit();
-        core.serve();
-        core.end_overdue_waits();
-        core.save_when_due();
-        let expiry_ms = if core.state.debug.keeps_expired { None } else { core.state.store.next_expiry_ms() };
-        let due_ms = [expiry_ms, core.deliveries.next_deadline_ms()];
-        let idle_ms =
-            due_ms.into_iter().flatten().min().map(|due_ms| {
-                due_ms.saturating_add(1).saturating_sub(core.clock.now_ms()).max(0).unsigned_abs()
-            });
-        Ok(idle_ms.map(Duration::from_millis))
+        Ok(self.shared.lock()?.keep())
     }
     /// Empties all databases at once; sessions, scripts, libraries, settings, the clock and the generator stay as they are.
     ///
@@ -391,6 +374,22 @@ impl Core {
             Box::new(Vm::with_limits(self.script_settings.clone(), self.script_control.clone()))
         })
     }
+    /// Does what the time asks for, unless the clock is a manual one; how long there is nothing to do then.
+    fn keep(&mut self) -> Option<Duration> {
+        if self.clock.is_manual() {
+            return None;
+        }
+        self.state.store.begin_unit(self.clock.now_us());
+        self.expire_due(EXPIRE_AT_ONCE);
+        self.finish_unit();
+        self.serve();
+        self.end_overdue_waits();
+        self.save_when_due();
+        let expiry_ms = if self.state.debug.keeps_expired { None } else { self.state.store.next_expiry_ms() };
+        let due_ms = expiry_ms.into_iter().chain(self.deliveries.next_deadline_ms()).min()?;
+        let idle_ms = due_ms.saturating_add(1).saturating_sub(self.clock.now_ms());
+        Some(Duration::from_millis(idle_ms.max(0).unsigned_abs()))
+    }
     /// The clock moved: what is due expires now.
     fn settle(&mut self) {
         self.has_moved = false;
@@ -401,6 +400,7 @@ impl Core {
         self.finish_unit();
         self.serve();
         self.save_when_due();
+        self.deliveries.tell_of_time();
     }
     /// Keys whose time is over go, unless DEBUG SET-ACTIVE-EXPIRE says otherwise.
     fn expire_due(&mut self, limit: usize) {

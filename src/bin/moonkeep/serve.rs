@@ -101,7 +101,9 @@ impl Options {
                 self.listen.address = number(parser, "--bind takes an IP address, as 127.0.0.1 or ::")?;
             }
             "--unix" => self.listen.unix = Some(parser.value()?.into()),
-            "--max-clients" => self.listen.clients_max = number(parser, "--max-clients takes a number")?,
+            "--max-clients" => {
+                self.listen.clients_max = Some(number(parser, "--max-clients takes a number")?)
+            }
             "--requirepass" => self.password = Some(text(parser)?),
             "--version" => match text(parser)?.as_str() {
                 "7" | "7.0" | "7.0.15" => {}
@@ -185,7 +187,6 @@ impl Options {
         if let Some(path) = &self.listen.unix {
             builder = builder.setting("unixsocket", &path.to_string_lossy())?;
         }
-        builder = builder.setting("maxclients", &self.listen.clients_max.to_string())?;
         builder = builder.setting("dir", &std::env::current_dir().unwrap_or_default().to_string_lossy())?;
         for (name, value) in &self.parameters {
             builder = builder.setting(name, value)?;

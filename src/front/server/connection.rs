@@ -3,32 +3,31 @@
 
 use super::request::{Bounds, Requests};
 use super::socket::Socket;
-use crate::engine::{Client, Desk, Meanwhile, Standing};
+use crate::command::buffers::Buffers;
+use crate::engine::{Client, Desk, Meanwhile, Standing, Tended, UNSENT_BEFORE_MESSAGES};
 use crate::error::Error;
 use crate::reply::Reply;
 use mio::{Registry, Token};
 use std::io::{self, ErrorKind};
+use std::sync::Arc;
 use std::task::Waker;
 
 /// How much is read at once, so that each connection gets its turn.
 const READ_AT_ONCE: usize = 16 * 1024;
 /// How much of a long word whose end is known is read at once.
-const READ_LONG_AT_ONCE: usize = 1 << 20;
-/// What a client may send that is not yet a whole request.
-const UNREAD_MAX: usize = 1 << 30;
+pub(super) const READ_LONG_AT_ONCE: usize = 1 << 20;
 /// Answers that a client does not read stop its requests: those that are here already wait with those still on the way.
-const UNSENT_MAX: usize = 64 << 20;
-/// Messages stay in the inbox, which has a limit of its own, while so much waits to be read by the client.
-const UNSENT_BEFORE_MESSAGES: usize = 64 * 1024;
-
-/// What client-output-buffer-limit does not count: the server's buffer that each client has.
-const UNSENT_UNCOUNTED: usize = 16 * 1024;
+const UNSENT_MAX: u64 = 64 << 20;
 
 /// A client that came through a socket.
 #[derive(Debug)]
 pub(super) struct Connection {
     socket: Socket,
     client: Client,
+    /// What stands in `requests` and `out`, for others to see.
+    buffers: Arc<Buffers>,
+    /// When its use of the reply buffer began to be measured.
+    measured_at_ms: i64,
     waker: Waker,
     standing: Standing,
     requests: Requests,
@@ -63,12 +62,14 @@ impl From<io::Error> for Gone {
 pub(super) type Door<'a, 'b> = Option<&'a mut Meanwhile<'b>>;
 
 impl Connection {
-    pub(super) fn new(socket: Socket, client: Client, waker: Waker) -> Self {
+    pub(super) fn new(socket: Socket, client: Client, buffers: Arc<Buffers>, waker: Waker) -> Self {
         Connection {
             socket,
             client,
+            buffers,
+            measured_at_ms: 0,
             waker,
-            standing: Standing { word_max: READ_AT_ONCE as u64, ..Standing::default() },
+            standing: Standing { word_max: READ_AT_ONCE as u64, unread_max: u64::MAX, ..Standing::default() },
             requests: Requests::default(),
             out: Vec::new(),
             sent: 0,
@@ -108,6 +109,7 @@ impl Connection {
         }
         self.work(door, reply)?;
         self.write()?;
+        self.buffers.note_unread(self.requests.pending(), self.requests.free());
         let unanswered = self.standing.waits || self.is_full();
         if self.finished && !unanswered {
             return Err(Gone);
@@ -122,9 +124,6 @@ impl Connection {
     }
     /// Reads once. A socket that has more is read again in the next turn.
     fn read(&mut self) -> Result<(), Gone> {
-        if self.requests.pending() > UNREAD_MAX {
-            return Err(Gone);
-        }
         if !self.may_read() {
             return Ok(());
         }
@@ -160,12 +159,9 @@ impl Connection {
     }
     /// The reply of the call that waits, and what was published, if they have come.
     fn receive(&mut self, door: Door<'_, '_>, reply: &mut Reply) -> Result<(), Gone> {
-        if self.unsent() > UNSENT_BEFORE_MESSAGES && !self.standing.waits {
-            // Asked again once that is written.
-            return Ok(());
-        }
-        self.called = false;
-        let desk = Desk { waker: &self.waker, reply, out: &mut self.out };
+        // What has stayed in the inbox is asked for again once that is written.
+        self.called = self.unsent() > UNSENT_BEFORE_MESSAGES;
+        let desk = Desk { waker: &self.waker, reply, out: &mut self.out, sent: self.sent };
         let received = match door {
             None => self.client.receive(desk, &mut self.standing),
             Some(meanwhile) => {
@@ -175,6 +171,11 @@ impl Connection {
                 Ok(())
             }
         };
+        if received.as_ref().is_err_and(Error::is_reply) {
+            // A script of another thread runs for long.
+            self.called = true;
+            return Ok(());
+        }
         self.note(received)
     }
     /// Makes the calls that have arrived, in order, until one waits.
@@ -182,6 +183,7 @@ impl Connection {
         while !self.standing.waits && !self.closing && !self.is_full() && self.requests.pending() > 0 {
             let bounds = Bounds { word_max: self.standing.word_max, before_auth: self.standing.before_auth };
             match self.requests.advance(bounds) {
+                Ok(false) if self.requests.begun() as u64 > self.standing.unread_max => return Err(Gone),
                 Ok(false) => break,
                 Ok(true) => {}
                 Err(error) => {
@@ -194,7 +196,9 @@ impl Connection {
             if words.first().is_some_and(|name| is_of_a_browser(name)) {
                 return Err(Gone);
             }
-            let desk = Desk { waker: &self.waker, reply, out: &mut self.out };
+            self.buffers.note_unread(self.requests.pending(), self.requests.free());
+            self.buffers.note_words(words.iter().map(|word| word.len()).sum());
+            let desk = Desk { waker: &self.waker, reply, out: &mut self.out, sent: self.sent };
             let answered = match door.as_deref_mut() {
                 None => self.client.exchange(&words, desk, &mut self.standing),
                 Some(meanwhile) => meanwhile.exchange(&self.client, &words, desk, &mut self.standing),
@@ -202,6 +206,9 @@ impl Connection {
             drop(words);
             self.requests.finish();
             self.note(answered)?;
+            if !self.standing.waits {
+                self.buffers.note_words(0);
+            }
         }
         Ok(())
     }
@@ -213,12 +220,36 @@ impl Connection {
             Err(error) if error.is_closed() || error.is_connection_lost() => self.closing = true,
             Err(_) => return Err(Gone),
         }
-        let limit = self.standing.unsent.hard_bytes;
-        let counted = self.unsent().saturating_sub(UNSENT_UNCOUNTED) as u64;
-        if limit > 0 && counted > limit { Err(Gone) } else { Ok(()) }
+        if self.standing.cut { Err(Gone) } else { Ok(()) }
+    }
+    /// Looks after the client, about once a second: gives back memory that it does not use, ends it where a setting wants
+    /// it to be ended.
+    pub(super) fn tend(&mut self, now_ms: i64) -> Result<(), Gone> {
+        let Tended { idle_s, peak_lasts_ms } = match self.client.tend() {
+            Ok(tended) => tended,
+            // A script of another thread runs for long.
+            Err(error) if error.is_reply() => return Ok(()),
+            Err(_) => return Err(Gone),
+        };
+        self.requests.shrink(idle_s);
+        self.buffers.note_unread(self.requests.pending(), self.requests.free());
+        self.buffers.fit_reply_buffer();
+        if peak_lasts_ms.is_some_and(|lasts_ms| now_ms - self.measured_at_ms > lasts_ms) {
+            self.buffers.forget_peak();
+            self.measured_at_ms = now_ms;
+        }
+        Ok(())
     }
     /// Writes as much as the socket takes.
     fn write(&mut self) -> Result<(), Gone> {
+        if self.out.is_empty() && !self.closing {
+            return Ok(());
+        }
+        let written = self.write_on();
+        self.buffers.note_unsent(self.unsent());
+        written
+    }
+    fn write_on(&mut self) -> Result<(), Gone> {
         while self.sent < self.out.len() {
             match self.socket.write(&self.out[self.sent..]) {
                 Ok(0) => return Err(Gone),
@@ -239,7 +270,7 @@ impl Connection {
         self.out.len() - self.sent
     }
     fn is_full(&self) -> bool {
-        self.unsent() > UNSENT_MAX
+        self.unsent() as u64 > self.standing.unsent_max.max(UNSENT_MAX)
     }
 }
 

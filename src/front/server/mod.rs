@@ -26,13 +26,14 @@ pub struct Listen {
     pub address: IpAddr,
     /// The file of a unix socket. One that an earlier server left behind gives way.
     pub unix: Option<PathBuf>,
-    /// How many clients are served at a time; further ones get an error.
-    pub clients_max: usize,
+    /// How many clients are served at a time; further ones get an error. This sets `maxclients`, which CONFIG SET may
+    /// change later. None for what it says.
+    pub clients_max: Option<usize>,
 }
 
 impl Default for Listen {
     fn default() -> Self {
-        Listen { port: None, address: IpAddr::V4(Ipv4Addr::LOCALHOST), unix: None, clients_max: 10_000 }
+        Listen { port: None, address: IpAddr::V4(Ipv4Addr::LOCALHOST), unix: None, clients_max: None }
     }
 }
 
@@ -85,7 +86,10 @@ impl Server {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
         }
         let tcp_address = listeners.iter().find_map(Listener::tcp_address);
-        let turns = Turns::new(engine.clone(), listeners, listen.clients_max)?;
+        if let Some(count) = listen.clients_max {
+            engine.set_clients_max(count).map_err(io::Error::other)?;
+        }
+        let turns = Turns::new(engine.clone(), listeners)?;
         Ok(Server { turns, tcp_address })
     }
     /// The address it listens to, with the port that the system chose.

@@ -1,12 +1,18 @@
 //! What clients send, as commands: RESP arrays of bulk strings, and inline commands. Bytes come in pieces of any size;
 //! a request is the words of one command, which stay where they arrived. No sockets here, and no command is known.
 
+use super::connection::READ_LONG_AT_ONCE;
 use crate::util::num::parse_i64;
 use crate::util::words::split_words;
 use std::ops::Range;
 
 /// The longest inline command, and the longest line that says a count.
 const LINE_MAX: usize = 64 * 1024;
+/// A buffer with less room is not made smaller.
+const SHRINKS_FROM: usize = 4096;
+/// A buffer of this size is kept, unless its client does nothing for so long:
+const KEPT: usize = 32 * 1024;
+const IDLE_S: i64 = 2;
 /// A client that still has to give its password sends at most so many words, each of at most so many bytes.
 const WORDS_BEFORE_AUTH: i64 = 10;
 const BYTES_BEFORE_AUTH: i64 = 16384;
@@ -75,6 +81,8 @@ pub(super) struct Requests {
     start: usize,
     /// How far it is understood.
     at: usize,
+    /// The most that stood in `bytes` since it was made smaller, or could have been, last.
+    peak: usize,
     /// Words of an array that are still to come.
     missing: usize,
     /// The length of the word that comes next, once it is known.
@@ -101,6 +109,27 @@ impl Requests {
     /// Bytes that arrived and are no whole request yet, or were not looked at.
     pub(super) fn pending(&self) -> usize {
         self.bytes.len() - self.start
+    }
+    /// Bytes that arrived and are no whole word yet.
+    pub(super) fn begun(&self) -> usize {
+        self.bytes.len() - self.at
+    }
+    /// Room for more.
+    pub(super) fn free(&self) -> usize {
+        self.bytes.capacity() - self.pending()
+    }
+    /// Gives back memory: of a client that has not called for so many seconds, or that needs less than it did.
+    pub(super) fn shrink(&mut self, idle_s: i64) {
+        let size = self.bytes.capacity();
+        if self.free() > SHRINKS_FROM {
+            if idle_s > IDLE_S {
+                self.buffer().shrink_to_fit();
+            } else if size > KEPT && size / 2 > self.peak {
+                let peak = self.peak.max(self.length.unwrap_or_default());
+                self.buffer().shrink_to(peak);
+            }
+        }
+        self.peak = self.pending();
     }
     /// Goes on to the end of the next request: true when its words are all there.
     ///
@@ -143,8 +172,9 @@ impl Requests {
         self.words.clear();
         self.unquoted = None;
         self.start = self.at;
-        // A buffer that was large once is not kept.
-        if self.start == self.bytes.len() && self.bytes.capacity() > 4 * LINE_MAX {
+        self.peak = self.peak.max(self.bytes.len());
+        // A buffer that was very large once is not kept.
+        if self.start == self.bytes.len() && self.bytes.capacity() > READ_LONG_AT_ONCE {
             self.bytes = Vec::new();
             (self.start, self.at) = (0, 0);
         }

@@ -102,10 +102,12 @@ impl Socket {
                 address: text(stream.peer_addr()).into(),
                 local_address: text(stream.local_addr()).into(),
                 descriptor: stream.as_raw_fd(),
+                ..Peer::default()
             },
             (Socket::Unix(stream), Listener::Unix(_, path)) => {
                 let address: Box<str> = format!("{}:0", path.display()).into();
-                Peer { address: address.clone(), local_address: address, descriptor: stream.as_raw_fd() }
+                let descriptor = stream.as_raw_fd();
+                Peer { address: address.clone(), local_address: address, descriptor, ..Peer::default() }
             }
             (Socket::Unix(stream), _) => Peer { descriptor: stream.as_raw_fd(), ..Peer::default() },
         }

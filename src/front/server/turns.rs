@@ -5,7 +5,7 @@
 use super::connection::{Connection, Door, Gone};
 use super::socket::Listener;
 use crate::command::State;
-use crate::engine::{Engine, Meanwhile, Stop};
+use crate::engine::{Engine, Meanwhile, Pulse, Stop};
 use crate::reply::Reply;
 use crate::script::Control;
 use crate::util::hasher::Map;
@@ -23,6 +23,10 @@ use std::time::Duration;
 const MAILBOX: Token = Token(usize::MAX);
 /// Tokens below are those of listeners.
 const FIRST_CONNECTION: usize = 16;
+/// How often some of the connections are looked after,
+const TEND_EVERY: Duration = Duration::from_millis(100);
+/// and how many of them at least.
+const TEND_AT_LEAST: usize = 5;
 /// How many events are taken from the system at once.
 const EVENTS_AT_ONCE: usize = 1024;
 
@@ -64,6 +68,15 @@ impl Mailbox {
     }
 }
 
+/// Wakes the loop.
+struct Bell(Arc<Mailbox>);
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        self.0.ring();
+    }
+}
+
 /// Wakes one connection.
 struct Knock {
     mailbox: Arc<Mailbox>,
@@ -94,14 +107,20 @@ pub(super) struct Turns {
     unfinished: Vec<Token>,
     /// Those that were called while they were in the middle of a call.
     missed: Vec<Token>,
+    /// Listeners where somebody waits for the engine to be free.
+    knocking: Vec<usize>,
     next: usize,
     clients_max: usize,
+    /// All connections, in the order in which they are looked after; those that are over too.
+    tended: VecDeque<Token>,
+    /// When some of them were, last.
+    tended_at_ms: i64,
     /// Used again from turn to turn.
     events: Option<Events>,
 }
 
 impl Turns {
-    pub(super) fn new(engine: Engine, mut listeners: Vec<Listener>, clients_max: usize) -> io::Result<Self> {
+    pub(super) fn new(engine: Engine, mut listeners: Vec<Listener>) -> io::Result<Self> {
         let poll = Poll::new()?;
         let bell = mio::Waker::new(poll.registry(), MAILBOX)?;
         let mailbox = Mailbox {
@@ -122,8 +141,11 @@ impl Turns {
             due: VecDeque::new(),
             unfinished: Vec::new(),
             missed: Vec::new(),
+            knocking: Vec::new(),
             next: FIRST_CONNECTION,
-            clients_max,
+            clients_max: 0,
+            tended: VecDeque::new(),
+            tended_at_ms: 0,
             events: Some(Events::with_capacity(EVENTS_AT_ONCE)),
         })
     }
@@ -141,12 +163,15 @@ impl Turns {
         let turns = Rc::new(RefCell::new(self));
         HERE.set(Some(Rc::clone(&turns)));
         let mut reply = Reply::new();
+        let waker = Waker::from(Arc::new(Bell(Arc::clone(&mailbox))));
         let result = loop {
             if mailbox.stops.load(Ordering::SeqCst) {
                 break Ok(());
             }
-            let idle = match engine.keep_time() {
-                Ok(idle) => idle,
+            let idle = match engine.pulse(&waker) {
+                Ok(pulse) => turns.borrow_mut().tend(&pulse),
+                // A script of another thread has run for long: so much can be told.
+                Err(error) if error.is_reply() => Some(TEND_EVERY),
                 Err(error) => break Err(io::Error::other(error)),
             };
             if let Err(error) = take_turns(&turns, None, idle, &mut reply) {
@@ -156,6 +181,31 @@ impl Turns {
         HERE.set(None);
         result
     }
+    /// Looks after some of the connections, so that each has its turn once a second. How long there is nothing to do.
+    fn tend(&mut self, pulse: &Pulse) -> Option<Duration> {
+        self.clients_max = pulse.clients_max;
+        let since_ms = pulse.now_ms.saturating_sub(self.tended_at_ms).unsigned_abs();
+        let every_ms = TEND_EVERY.as_millis() as u64;
+        if since_ms >= every_ms {
+            self.tended_at_ms = pulse.now_ms;
+            let share = self.tended.len() as u64 * since_ms.min(1000) / 1000;
+            let count = self.tended.len().min(TEND_AT_LEAST.max(share as usize));
+            for token in self.tended.drain(..count).collect::<Vec<_>>() {
+                let connection = self.connections.get_mut(&token).and_then(Option::as_mut);
+                if connection.is_some_and(|connection| connection.tend(pulse.now_ms).is_ok()) {
+                    self.tended.push_back(token);
+                } else {
+                    self.connections.remove(&token);
+                }
+            }
+        }
+        if !pulse.runs || self.connections.is_empty() {
+            return pulse.idle;
+        }
+        let left =
+            Duration::from_millis(every_ms.saturating_sub(if since_ms >= every_ms { 0 } else { since_ms }));
+        Some(pulse.idle.map_or(left, |idle| idle.min(left)))
+    }
     /// Waits for sockets and for the mailbox, no longer than there is nothing to do by the clock, and notes whose turn it
     /// is.
     fn wait(&mut self, door: &mut Door<'_, '_>, idle: Option<Duration>) -> io::Result<()> {
@@ -163,7 +213,11 @@ impl Turns {
         let Some(mut events) = self.events.take() else { return Ok(()) };
         self.mailbox.sleeps.store(true, Ordering::SeqCst);
         let is_busy = !self.due.is_empty() || !self.mailbox.woken.lock().is_empty();
-        let limit = if is_busy { Some(Duration::ZERO) } else { idle };
+        let limit = match is_busy {
+            true => Some(Duration::ZERO),
+            false if !self.knocking.is_empty() => Some(TEND_EVERY),
+            false => idle,
+        };
         let result = self.poll.poll(&mut events, limit);
         self.mailbox.sleeps.store(false, Ordering::SeqCst);
         // First those to whom something has come: it came before what arrives now.
@@ -177,7 +231,7 @@ impl Turns {
                 None => {}
             }
         }
-        let mut knocked = Vec::new();
+        let mut knocked = std::mem::take(&mut self.knocking);
         for event in &events {
             match event.token() {
                 MAILBOX => {}
@@ -225,6 +279,10 @@ impl Turns {
     /// Takes in all connections that have come.
     fn accept(&mut self, number: usize, door: &mut Door<'_, '_>) -> io::Result<()> {
         loop {
+            if door.is_none() && self.engine.is_held_for_long().map_err(io::Error::other)? {
+                self.knocking.push(number);
+                return Ok(());
+            }
             let Some(listener) = self.listeners.get(number) else { return Ok(()) };
             // An error is that of one connection, or a limit of the system: the others are not to suffer.
             let Ok(Some(mut socket)) = listener.accept() else { return Ok(()) };
@@ -237,12 +295,14 @@ impl Turns {
             self.next += 1;
             socket.register(self.poll.registry(), token)?;
             let peer = socket.peer(listener);
+            let buffers = Arc::clone(&peer.buffers);
             let client = match door {
                 None => self.engine.connect(peer).map_err(io::Error::other)?,
                 Some(meanwhile) => meanwhile.connect(&self.engine, peer),
             };
             let waker = Waker::from(Arc::new(Knock { mailbox: self.mailbox(), token }));
-            self.connections.insert(token, Some(Box::new(Connection::new(socket, client, waker))));
+            self.connections.insert(token, Some(Box::new(Connection::new(socket, client, buffers, waker))));
+            self.tended.push_back(token);
             self.due.push_back(token);
         }
     }
