@@ -1,5 +1,5 @@
 //! Real clients tour the families of commands: `tests/clients/tour.*` with redis-py, node-redis, ioredis, hiredis and
-//! redigo, `tests/clients/rust.rs` with the redis crate; each meets `moonkeep serve` over TCP and a real server over a
+//! redigo, `rust.rs` with the redis crate, `cli.redis` with redis-cli; each meets `moonkeep serve` over TCP and a real server over a
 //! unix socket, in each protocol that it speaks. `tests/clients/install` fetches them into `target/clients`. What is not
 //! there is skipped with a line, unless MOONKEEP_REQUIRE_CLIENTS names it.
 
@@ -8,6 +8,9 @@ use std::ffi::OsString;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+
+#[cfg(feature = "redis")]
+mod rust;
 
 /// A server of either kind in a process of its own; killed on drop.
 struct Serving {
@@ -179,4 +182,68 @@ fn clients_hiredis_tours_the_families() {
 #[test]
 fn clients_redigo_tours_the_families() {
     tour("redigo", go(), &["2"]);
+}
+
+/// A tool of the server's own package, that talks to this address.
+fn tool(name: &str, address: &str) -> Command {
+    let mut command = Command::new(name);
+    match address.split_once(':') {
+        Some((host, port)) => command.args(["-h", host, "-p", port]),
+        None => command.args(["-s", address]),
+    };
+    command
+}
+
+/// What redis-cli shows of `cli.redis` stands in `cli.2.txt` and `cli.3.txt`, as it showed it of a real server.
+#[test]
+fn clients_redis_cli_shows_what_it_shows_of_a_server() {
+    if let Err(reason) = output(Command::new("redis-cli").arg("--version")) {
+        return skip("redis-cli", &reason);
+    }
+    for serving in servings("redis-cli") {
+        for (protocol, shown) in
+            [("-2", include_str!("clients/cli.2.txt")), ("-3", include_str!("clients/cli.3.txt"))]
+        {
+            let input = std::fs::File::open(source("cli.redis")).expect("it is there");
+            let mut cli = tool("redis-cli", &serving.address);
+            assert_eq!(output(cli.args(["--no-raw", protocol]).stdin(input)).as_deref(), Ok(shown));
+        }
+    }
+}
+
+#[test]
+fn clients_redis_benchmark_runs_all_its_tests() {
+    if let Err(reason) = output(Command::new("redis-benchmark").arg("--version")) {
+        return skip("redis-cli", &reason);
+    }
+    for serving in servings("redis-benchmark") {
+        let mut benchmark = tool("redis-benchmark", &serving.address);
+        let text =
+            output(benchmark.args(["-n", "1000", "-c", "10", "-P", "4", "--csv"])).expect("it ends well");
+        let names: Vec<&str> = text.lines().filter_map(|line| line.split('"').nth(1)).collect();
+        let wanted = [
+            "test",
+            "PING_INLINE",
+            "PING_MBULK",
+            "SET",
+            "GET",
+            "INCR",
+            "LPUSH",
+            "RPUSH",
+            "LPOP",
+            "RPOP",
+            "SADD",
+            "HSET",
+            "SPOP",
+            "ZADD",
+            "ZPOPMIN",
+            "LPUSH (needed to benchmark LRANGE)",
+            "LRANGE_100 (first 100 elements)",
+            "LRANGE_300 (first 300 elements)",
+            "LRANGE_500 (first 500 elements)",
+            "LRANGE_600 (first 600 elements)",
+            "MSET (10 keys)",
+        ];
+        assert_eq!(names, wanted);
+    }
 }
