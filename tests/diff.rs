@@ -33,7 +33,7 @@ use rng::Rng;
 use std::collections::BTreeSet;
 
 /// Commands that end or reconfigure the server, or show what only a process has; and subscriptions, which have programs
-/// of their own (`tests/pubsub_diff.rs`).
+/// of their own (`tests/pubsub_diff.rs`), as users have (`tests/users_diff.rs`).
 const LEFT_OUT: &[&str] = &[
     "ACL",
     "ASKING",
