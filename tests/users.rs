@@ -1,7 +1,7 @@
 //! Users in an engine in process: who its clients are, what becomes of users in forks and restored engines, and what
 //! follows from the seed.
 
-use moonkeep::{Engine, Error};
+use moonkeep::{Engine, Error, Script};
 
 fn users(engine: &Engine) -> Result<Vec<String>, Error> {
     engine.client().query(["ACL", "USERS"])
@@ -207,5 +207,21 @@ fn users_are_kept_in_a_file() -> Result<(), Error> {
         engine("lost.acl")?.client().call(["ACL", "SAVE"]).unwrap_err().to_string(),
         "ERR There was an error trying to save the ACLs. Please check the server logs for more information"
     );
+    Ok(())
+}
+
+#[test]
+fn a_contract_tells_nothing_to_who_may_not_call_its_script() -> Result<(), Box<dyn std::error::Error>> {
+    let take = Script::new(include_str!("../lua/decrease_stock.lua")).checked()?;
+    let engine = Engine::new();
+    let mut client = engine.client();
+    client.call(["ACL", "SETUSER", "alice", "on", "nopass", "+@all", "~other:*"])?;
+    client.call(["AUTH", "alice", "x"])?;
+    let denied = "NOPERM this user has no permissions to access one of the keys used as arguments";
+    let refused = take.key("stock").arg("02").run::<(i64, i64)>(&mut client).unwrap_err();
+    assert_eq!(refused.to_string(), denied);
+    assert_eq!(take.key("stock").arg("02").verdict(&mut client).unwrap_err().to_string(), denied);
+    let refused = take.key("other:stock").arg("02").run::<(i64, i64)>(&mut client).unwrap_err();
+    assert_eq!(refused.to_string(), "Quantity must be a positive bounded integer");
     Ok(())
 }

@@ -3,9 +3,9 @@
 
 use super::{Client, Core};
 use crate::command::session::Replies;
-use crate::command::{Origin, TracedCall, keys};
+use crate::command::{Argv, Ctx, Origin, TracedCall, keys};
 use crate::contract::{Contract, Facts, Outcome, Used, Verdict};
-use crate::error::Error;
+use crate::error::{Error, Failure};
 use crate::reply::Reply;
 use crate::store::{Db, SessionId};
 use crate::util::num::parse_i64;
@@ -27,7 +27,7 @@ impl CheckedCall<'_> {
         }
     }
     /// The call as EVALSHA when the engine knows the script, else as EVAL.
-    fn run(&self, core: &mut Core, id: SessionId, out: &mut Reply) {
+    fn with_words<T>(&self, core: &mut Core, act: impl FnOnce(&mut Core, Argv<'_>) -> T) -> T {
         let count = self.keys.len().to_string();
         let (name, script): (&[u8], &[u8]) = match core.state.scripts.contains(self.sha) {
             true => (b"EVALSHA", self.sha),
@@ -35,7 +35,19 @@ impl CheckedCall<'_> {
         };
         let mut argv = vec![name, script, count.as_bytes()];
         argv.extend(self.keys.iter().chain(self.args));
-        core.run(id, Origin::Client, &argv, out);
+        act(core, &argv)
+    }
+    /// Whether the user of a session may make the call: else it is told nothing of what the contract would say.
+    fn check_permission(&self, core: &mut Core, id: SessionId) -> Result<(), Failure> {
+        if !core.state.sessions.get(id).restricted {
+            return Ok(());
+        }
+        self.with_words(core, |core, argv| {
+            let cx = &mut Ctx::new(&mut core.state, id, Origin::Client);
+            let row = cx.state.table.lookup(argv)?;
+            cx.check_authenticated(row)?;
+            cx.check_permission(row, argv)
+        })
     }
 }
 
@@ -44,6 +56,7 @@ impl Client {
     pub(super) fn judge(&mut self, call: &CheckedCall<'_>) -> Result<Verdict, Error> {
         let mut core = self.shared.lock()?;
         core.enter(self.id)?;
+        call.check_permission(&mut core, self.id)?;
         let db = core.state.sessions.get(self.id).db;
         let verdict = call.judge(&Facts::look(&core.state.store, db, call.keys, call.args));
         core.finish_unit();
@@ -80,7 +93,13 @@ impl Core {
                 "a call that is held to its contract needs its reply at once: not in MULTI, nor with CLIENT REPLY off",
             ));
         }
-        let facts = Facts::look(&self.state.store, session.db, call.keys, call.args);
+        if let Err(failure) = call.check_permission(self, id) {
+            out.error(&failure);
+            self.leave(id, out);
+            return Ok(());
+        }
+        let db = self.state.sessions.get(id).db;
+        let facts = Facts::look(&self.state.store, db, call.keys, call.args);
         let verdict = call.judge(&facts);
         let breach = match &verdict {
             Err(_) => None,
@@ -112,7 +131,7 @@ impl Core {
         self.vm().count_each(true);
         self.state.store.record_writes();
         self.state.trace = Some(Vec::new());
-        call.run(self, id, out);
+        call.with_words(self, |core, argv| core.run(id, Origin::Client, argv, out));
         let written = self.state.store.take_writes();
         let instructions = self.vm().count_each(false);
         let held = Facts::look(&self.state.store, facts.db, facts.keys, facts.args).held;
