@@ -136,8 +136,10 @@ fn skyline(width: usize, height: usize, rng: &mut Rng) -> String {
                 (6 + rng.below(12) as usize, height / 3 + rng.below(height as u64 / 2 + 1) as usize);
             for y in height.saturating_sub(tall)..height {
                 for x in left..(left + broad).min(width) {
-                    let is_window =
-                        shade == 0 && (x - left) % 4 >= 2 && (height - y) % 2 == 0 && x + 2 < left + broad;
+                    let is_window = shade == 0
+                        && (x - left) % 4 >= 2
+                        && (height - y).is_multiple_of(2)
+                        && x + 2 < left + broad;
                     let lit = if is_window { 1 + rng.below(2) as u8 } else { shade };
                     canvas.set(x as f32, y as f32, lit);
                 }

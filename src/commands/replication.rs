@@ -174,9 +174,8 @@ fn tell_of_replica(cx: &mut Ctx<'_>, option: &[u8], value: &[u8]) -> Result<(), 
         }
         _ if is(option, "rdb-filter-only") => {
             let filters = split_words(value).ok_or(Failure::NO_IMAGE_FILTER)?;
-            match filters.iter().find(|filter| !is(filter, "functions")) {
-                Some(filter) => return Err(Failure::unsupported_image_filter(filter)),
-                None => {}
+            if let Some(filter) = filters.iter().find(|filter| !is(filter, "functions")) {
+                return Err(Failure::unsupported_image_filter(filter));
             }
         }
         _ => return Err(Failure::unrecognized_replconf(option)),

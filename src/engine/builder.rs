@@ -10,7 +10,7 @@ use crate::util::clock::Clock;
 use std::sync::Arc;
 
 /// Settings of a new engine, see [`Engine::builder`].
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Builder {
     clock: Clock,
     seed: u64,
@@ -19,20 +19,6 @@ pub struct Builder {
     files: Option<Arc<dyn Files>>,
     script_settings: Settings,
     blocking: Blocking,
-}
-
-impl Default for Builder {
-    fn default() -> Self {
-        Builder {
-            clock: Clock::default(),
-            seed: 0,
-            hasher_seed: 0,
-            config: Config::default(),
-            files: None,
-            script_settings: Settings::default(),
-            blocking: Blocking::default(),
-        }
-    }
 }
 
 impl Builder {

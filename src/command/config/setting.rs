@@ -5,6 +5,9 @@ use super::Config;
 use crate::util::bytes::Bytes;
 use crate::util::num::{parse_i64, parse_memory};
 
+/// Whether a value is one, and if not, why.
+type Check = fn(&[u8]) -> Result<(), &'static str>;
+
 /// One parameter.
 pub struct Setting {
     /// The name in lower case.
@@ -15,7 +18,7 @@ pub struct Setting {
     pub default: &'static str,
     kind: Kind,
     place: Place,
-    check: Option<fn(&[u8]) -> Result<(), &'static str>>,
+    check: Option<Check>,
     /// Why a value other than the present one cannot be put to use.
     needs: Option<&'static str>,
     /// Only set when the engine is made.
@@ -153,7 +156,7 @@ impl Setting {
         self.place = Place::Yes(field);
         self
     }
-    pub(super) const fn checked(mut self, check: fn(&[u8]) -> Result<(), &'static str>) -> Self {
+    pub(super) const fn checked(mut self, check: Check) -> Self {
         self.check = Some(check);
         self
     }
