@@ -10,6 +10,7 @@ macro_rules! texts {
     };
 }
 
+mod cluster;
 mod data;
 mod payload;
 pub(crate) mod scripting;

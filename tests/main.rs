@@ -12,6 +12,7 @@ mod capi;
 mod cli;
 #[cfg(feature = "cli")]
 mod clients;
+mod cluster;
 mod contract_edges;
 mod contracts;
 mod corpus;

@@ -29,6 +29,8 @@ pub struct Config {
     pub busy_reply_threshold: u64,
     /// What a client may send that is not yet a whole request: client-query-buffer-limit.
     pub client_query_buffer_limit: u64,
+    /// The engine is a node of a cluster.
+    pub cluster_enabled: bool,
     /// How many databases there are.
     pub databases: u64,
     /// hash-max-listpack-entries.
@@ -94,6 +96,7 @@ impl Default for Config {
             appendonly: false,
             busy_reply_threshold: 5000,
             client_query_buffer_limit: 1 << 30,
+            cluster_enabled: false,
             databases: 16,
             hash_max_listpack_entries: 512,
             hash_max_listpack_value: 64,

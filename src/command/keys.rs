@@ -31,10 +31,22 @@ pub fn find(spec: &Spec, argv: Argv<'_>) -> Vec<KeyRef> {
     by_specs.unwrap_or_else(|| by_name(spec, argv))
 }
 
-/// What all specs find; None when one of them cannot tell, or not completely.
+/// Where what a command is routed by is among its words: its keys, and what is routed as if it were one.
+pub fn routed(spec: &Spec, argv: Argv<'_>) -> Vec<usize> {
+    let found =
+        if has_keys(spec) { find(spec, argv) } else { all_by_specs(spec.keys, argv).unwrap_or_default() };
+    found.into_iter().map(|key| key.at).collect()
+}
+
+/// What all specs of keys find; None when one of them cannot tell, or not completely.
 fn by_specs(specs: &[KeySpec], argv: Argv<'_>) -> Option<Vec<KeyRef>> {
+    let keys: Vec<KeySpec> = specs.iter().filter(|spec| spec.access & NOT_KEY == 0).copied().collect();
+    all_by_specs(&keys, argv)
+}
+
+fn all_by_specs(specs: &[KeySpec], argv: Argv<'_>) -> Option<Vec<KeyRef>> {
     let mut found = Vec::new();
-    for spec in specs.iter().filter(|spec| spec.access & NOT_KEY == 0) {
+    for spec in specs {
         let begin = match spec.begin {
             Begin::Index(index) => i64::from(index),
             Begin::Keyword(keyword, from) => match behind(keyword, i64::from(from), argv) {

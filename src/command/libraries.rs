@@ -34,6 +34,14 @@ impl FunctionFlags {
     pub fn no_writes(self) -> bool {
         self.0 & 1 == 1
     }
+    /// Whether the function does not fit a node of a cluster.
+    pub fn no_cluster(self) -> bool {
+        self.0 >> 3 & 1 == 1
+    }
+    /// Whether the function may use keys of several slots.
+    pub fn allow_cross_slot_keys(self) -> bool {
+        self.0 >> 4 & 1 == 1
+    }
     /// Whether the function may run when memory is short.
     pub fn allow_oom(self) -> bool {
         self.0 >> 1 & 1 == 1

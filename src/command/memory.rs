@@ -89,6 +89,12 @@ impl State {
     /// # Errors
     /// When memory is short and the script does not declare that it can do without.
     pub(crate) fn begin_script(&mut self, flags: Flags) -> Result<(), Failure> {
+        if self.cluster.is_some() {
+            if flags.declared && flags.no_cluster {
+                return Err(Failure::SCRIPT_NO_CLUSTER);
+            }
+            self.script_crosses_slots = !flags.declared || flags.allow_cross_slot_keys;
+        }
         let lacks_replicas = !self.has_enough_replicas();
         if lacks_replicas && flags.declared && !flags.no_writes {
             return Err(Failure::NO_REPLICAS);

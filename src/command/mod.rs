@@ -5,6 +5,7 @@ pub mod args;
 pub mod blocking;
 pub mod buffers;
 pub(crate) mod client_info;
+pub mod cluster;
 pub mod config;
 pub mod faults;
 pub mod help;
@@ -37,6 +38,7 @@ use crate::util::rng::Rng;
 use crate::util::words::join_words;
 use crate::value::Value;
 use blocking::{Unblock, Wait};
+use cluster::Cluster;
 use config::Config;
 use faults::Fault;
 use host::{Debug, HostCall, Saving};
@@ -218,6 +220,14 @@ pub struct State {
     pub(crate) refuses_writes: bool,
     /// Settings ask for more checks before a command.
     restricts: bool,
+    /// What the node knows of its cluster, when it is one.
+    pub cluster: Option<Box<Cluster>>,
+    /// The slot of the keys of the command that runs, in a cluster.
+    pub(crate) keys_slot: Option<u16>,
+    /// The command that runs was announced by ASKING.
+    pub(crate) is_asking: bool,
+    /// The running script may use keys of several slots.
+    pub(crate) script_crosses_slots: bool,
     /// What was saved last.
     pub saving: Saving,
     /// What DEBUG has changed.
@@ -256,6 +266,10 @@ impl State {
             refuses_growth: false,
             refuses_writes: false,
             restricts: false,
+            cluster: None,
+            keys_slot: None,
+            is_asking: false,
+            script_crosses_slots: false,
             saving: Saving::default(),
             debug: Debug::default(),
             rewritten: false,
@@ -277,6 +291,7 @@ impl State {
             measures: self.measures,
             out_of_memory: self.out_of_memory,
             restricts: self.restricts,
+            cluster: self.cluster.clone(),
             saving: self.saving,
             debug: self.debug,
             ..State::new(self.store.detached(), self.config.clone(), self.table)
@@ -301,7 +316,9 @@ impl State {
     }
     /// Settings have changed.
     pub(crate) fn heed_config(&mut self) {
-        self.restricts = self.config.memory.maxmemory != 0 || self.config.min_replicas_to_write != 0;
+        let memory_is_bound = self.config.memory.maxmemory != 0;
+        let needs_replicas = self.config.min_replicas_to_write != 0;
+        self.restricts = memory_is_bound || needs_replicas || self.cluster.is_some();
         self.listen();
     }
 }
@@ -609,6 +626,9 @@ fn bound_row(cx: &mut Ctx<'_>, row: &'static Row, argv: Argv<'_>) -> Result<(&'s
     if restricted {
         cx.check_permission(row, argv)?;
     }
+    if cx.state.cluster.is_some() {
+        cx.check_slot(row, argv)?;
+    }
     if cx.state.config.memory.maxmemory != 0 {
         memory::admit(cx, row, argv)?;
     }
@@ -672,6 +692,9 @@ fn script_row(cx: &mut Ctx<'_>, table: &'static Table, argv: Argv<'_>) -> Result
     }
     if cx.state.refuses_growth | cx.state.refuses_writes {
         cx.state.check_growth(row)?;
+    }
+    if cx.state.cluster.is_some() {
+        cx.check_script_slot(row, argv)?;
     }
     Ok(row)
 }

@@ -70,6 +70,8 @@ pub struct Session {
     pub blocked: Option<Box<Wait>>,
     /// Its subscriptions and its inbox, once it has subscribed.
     pub subscriber: Option<Box<Subscriber>>,
+    /// ASKING: its next command may use a slot that is on its way here.
+    pub asking: bool,
     /// What it has told as a replica.
     pub replica: Option<Box<Replica>>,
     /// The key that was written, while its waiting command runs again.

@@ -120,6 +120,9 @@ fn echo(_: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failur
 fn select(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
     let index =
         i32::try_from(int(argv[1])?).map_err(|_| Failure::NotBetween(i32::MIN.into(), i32::MAX.into()))?;
+    if index != 0 && cx.state.cluster.is_some() {
+        return Err(Failure::NO_SELECT_IN_CLUSTER);
+    }
     let db = u32::try_from(index).ok().filter(|db| *db < cx.state.store.databases());
     cx.session_mut().db = db.ok_or(Failure::DbOutOfRange)?;
     out.ok();
@@ -158,7 +161,9 @@ fn hello(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Fail
         return Err(Failure::HELLO_NO_AUTH);
     }
     session.resp = resp.unwrap_or(session.resp);
-    greet(session.resp, session.client_id, out);
+    let (resp, client_id) = (session.resp, session.client_id);
+    let mode = if cx.state.cluster.is_some() { "cluster" } else { "standalone" };
+    greet(resp, client_id, mode, out);
     Ok(Flow::Done)
 }
 
@@ -171,7 +176,7 @@ fn protocol(word: &[u8]) -> Result<Resp, Failure> {
     }
 }
 
-fn greet(resp: Resp, client_id: u64, out: &mut Reply) {
+fn greet(resp: Resp, client_id: u64, mode: &str, out: &mut Reply) {
     out.map(7);
     out.bulk(b"server");
     out.bulk(b"redis");
@@ -182,7 +187,7 @@ fn greet(resp: Resp, client_id: u64, out: &mut Reply) {
     out.bulk(b"id");
     out.int(client_id as i64);
     out.bulk(b"mode");
-    out.bulk(b"standalone");
+    out.bulk(mode.as_bytes());
     out.bulk(b"role");
     out.bulk(b"master");
     out.bulk(b"modules");

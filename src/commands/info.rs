@@ -99,7 +99,7 @@ fn server(cx: &Ctx<'_>, fields: &mut Fields) {
     fields.add("redis_version", REDIS_VERSION);
     fields.add("redis_git_sha1", "00000000");
     fields.add("redis_git_dirty", 0);
-    fields.add("redis_mode", "standalone");
+    fields.add("redis_mode", if cx.state.cluster.is_some() { "cluster" } else { "standalone" });
     fields.add("moonkeep_version", env!("CARGO_PKG_VERSION"));
     fields.add("arch_bits", usize::BITS);
     fields.add("process_id", 0);
@@ -197,8 +197,8 @@ fn replication(cx: &Ctx<'_>, fields: &mut Fields) {
     fields.add("repl_backlog_active", u8::from(cx.state.replication.has_backlog));
 }
 
-fn cluster(_: &Ctx<'_>, fields: &mut Fields) {
-    fields.add("cluster_enabled", 0);
+fn cluster(cx: &Ctx<'_>, fields: &mut Fields) {
+    fields.add("cluster_enabled", u8::from(cx.state.cluster.is_some()));
 }
 
 fn keyspace(cx: &Ctx<'_>, fields: &mut Fields) {

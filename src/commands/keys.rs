@@ -247,6 +247,9 @@ fn database(cx: &Ctx<'_>, word: &[u8]) -> Result<Db, Failure> {
 }
 
 fn move_(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
+    if cx.state.cluster.is_some() {
+        return Err(Failure::NO_MOVE_IN_CLUSTER);
+    }
     let (key, source, target) = (argv[1], cx.db(), database(cx, argv[2])?);
     if source == target {
         return Err(Failure::SameObject);
@@ -272,6 +275,9 @@ fn copy(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failu
         } else {
             return Err(Failure::Syntax);
         }
+    }
+    if target != 0 && cx.state.cluster.is_some() {
+        return Err(Failure::NO_COPY_IN_CLUSTER);
     }
     if target == cx.db() && from == to {
         return Err(Failure::SameObject);

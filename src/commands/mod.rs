@@ -4,6 +4,7 @@ mod acl;
 mod bitfields;
 mod bitmaps;
 mod client;
+mod cluster;
 mod configuration;
 mod connection;
 mod debug;
@@ -60,6 +61,7 @@ pub fn table() -> &'static Table {
             bitfields::SPECS,
             bitmaps::SPECS,
             client::SPECS,
+            cluster::SPECS,
             configuration::SPECS,
             connection::SPECS,
             debug::SPECS,

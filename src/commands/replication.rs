@@ -240,6 +240,9 @@ fn slaveof(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Fa
 
 /// An engine is its own master, and stays it.
 fn follow_another(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
+    if cx.state.cluster.is_some() {
+        return Err(Failure::NO_REPLICAOF_IN_CLUSTER);
+    }
     if !(is(argv[1], "no") && is(argv[2], "one")) {
         if cx.is_replica() {
             return Err(Failure::NOT_FOR_REPLICAS);
@@ -284,6 +287,9 @@ impl<'a> FailoverOptions<'a> {
 }
 
 fn failover(cx: &mut Ctx<'_>, argv: Argv<'_>, _: &mut Reply) -> Result<Flow, Failure> {
+    if cx.state.cluster.is_some() {
+        return Err(Failure::NO_FAILOVER_IN_CLUSTER);
+    }
     if let [_, word] = argv
         && is(word, "abort")
     {

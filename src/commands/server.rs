@@ -126,6 +126,9 @@ fn time(cx: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure>
 }
 
 fn swapdb(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
+    if cx.state.cluster.is_some() {
+        return Err(Failure::NO_SWAPDB_IN_CLUSTER);
+    }
     let first = int32(argv[1]).ok_or(Failure::BAD_FIRST_DB)?;
     let second = int32(argv[2]).ok_or(Failure::BAD_SECOND_DB)?;
     let known = |index: i32| Db::try_from(index).ok().filter(|db| *db < cx.state.store.databases());

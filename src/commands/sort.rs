@@ -76,8 +76,8 @@ struct Options<'a> {
 }
 
 impl<'a> Options<'a> {
-    /// `reaches_all_keys`: whether the user may read all keys, as a pattern can name any.
-    fn parse(argv: Argv<'a>, read_only: bool, reaches_all_keys: bool) -> Result<Self, Failure> {
+    /// `denied`: why BY a pattern and GET are refused, if they are.
+    fn parse(argv: Argv<'a>, read_only: bool, denied: Option<[Failure; 2]>) -> Result<Self, Failure> {
         let mut found = Options::default();
         let mut args = Args::new(argv, 2);
         while let Some(word) = args.next() {
@@ -99,12 +99,13 @@ impl<'a> Options<'a> {
                 // A pattern that names one key for all sorts nothing; no later one changes that.
                 let names_many = until_nul(pattern).contains(&b'*');
                 found.unsorted |= !names_many;
-                if names_many && !reaches_all_keys {
-                    return Err(Failure::SORT_BY_DENIED);
+                if let Some([by, _]) = denied.as_ref().filter(|_| names_many) {
+                    return Err(by.clone());
                 }
-            } else if is(word, "get") && left >= 1 && !reaches_all_keys {
-                return Err(Failure::SORT_GET_DENIED);
             } else if is(word, "get") && left >= 1 {
+                if let Some([_, get]) = &denied {
+                    return Err(get.clone());
+                }
                 found.gets.push(args.word()?);
             } else {
                 return Err(Failure::Syntax);
@@ -265,8 +266,17 @@ fn sorted(cx: &mut Ctx<'_>, key: &[u8], options: &mut Options<'_>) -> Result<Vec
     Ok(items.drain(window).map(|item| item.element).collect())
 }
 
+/// A pattern can name any key: also one that the user may not read, or that another node has.
+fn denied(cx: &Ctx<'_>, argv: Argv<'_>) -> Option<[Failure; 2]> {
+    if cx.state.cluster.is_some() {
+        return Some([Failure::NO_SORT_BY_IN_CLUSTER, Failure::NO_SORT_GET_IN_CLUSTER]);
+    }
+    let reaches_all = cx.reaches_all_keys(argv, ACCESS);
+    (!reaches_all).then_some([Failure::SORT_BY_DENIED, Failure::SORT_GET_DENIED])
+}
+
 fn sort(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
-    let mut options = Options::parse(argv, false, cx.reaches_all_keys(argv, ACCESS))?;
+    let mut options = Options::parse(argv, false, denied(cx, argv))?;
     let elements = sorted(cx, argv[1], &mut options)?;
     match options.store {
         Some(destination) => store(cx, destination, elements, &options.gets, out),
@@ -276,7 +286,7 @@ fn sort(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failu
 }
 
 fn sort_ro(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
-    let mut options = Options::parse(argv, true, cx.reaches_all_keys(argv, ACCESS))?;
+    let mut options = Options::parse(argv, true, denied(cx, argv))?;
     let elements = sorted(cx, argv[1], &mut options)?;
     show(cx, elements, &options.gets, out);
     Ok(Flow::Done)

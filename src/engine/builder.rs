@@ -1,6 +1,7 @@
 //! Settings of a new engine.
 
 use super::{Blocking, Engine, Files};
+use crate::command::cluster::Node;
 use crate::command::config::{Config, setting};
 use crate::error::Error;
 use crate::reply::Reply;
@@ -17,6 +18,7 @@ pub struct Builder {
     hasher_seed: u64,
     config: Config,
     files: Option<Arc<dyn Files>>,
+    nodes: Vec<(Node, Vec<u16>)>,
     script_settings: Settings,
     blocking: Blocking,
 }
@@ -71,6 +73,29 @@ impl Builder {
     #[must_use]
     pub fn files(mut self, files: Arc<dyn Files>) -> Self {
         self.files = Some(files);
+        self
+    }
+    /// Tells a node of a cluster (`setting("cluster-enabled", "yes")`) of another one: its identity of 40 hexadecimal
+    /// digits, where it is, and the slots it serves; commands for their keys are answered MOVED. All other slots are this
+    /// node's. Its own identity follows from the seed: CLUSTER MYID.
+    ///
+    /// ```
+    /// let builder = moonkeep::Engine::builder().setting("cluster-enabled", "yes")?;
+    /// let engine = builder.cluster_node(&"ab".repeat(20), "127.0.0.1", 7001, 8192..=16383).build();
+    /// let error = engine.client().call(["GET", "foo"]).unwrap_err();
+    /// assert_eq!(error.to_string(), "MOVED 12182 127.0.0.1:7001");
+    /// # Ok::<(), moonkeep::Error>(())
+    /// ```
+    #[must_use]
+    pub fn cluster_node(
+        mut self,
+        id: &str,
+        address: &str,
+        port: u16,
+        slots: impl IntoIterator<Item = u16>,
+    ) -> Self {
+        let node = Node { id: id.to_owned(), address: address.to_owned(), port };
+        self.nodes.push((node, slots.into_iter().collect()));
         self
     }
     /// What a script may spend. Default: enough for any script that ends by itself.
@@ -139,6 +164,9 @@ impl Builder {
         // Nobody else has the engine yet.
         if let Ok(mut core) = engine.shared.lock() {
             core.files = self.files;
+            if let Some(cluster) = &mut core.state.cluster {
+                self.nodes.into_iter().for_each(|(node, slots)| cluster.add(node, slots));
+            }
         }
         engine
     }

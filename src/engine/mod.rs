@@ -440,6 +440,7 @@ impl Engine {
         }
         state.started_at_ms = clock.now_ms();
         state.saving.saved_at_s = state.started_at_ms.div_euclid(1000);
+        state.cluster = state.config.cluster_enabled.then(Box::default);
         state.heed_config();
         Engine::from_parts(state, clock, script_settings, blocking)
     }

@@ -34,6 +34,16 @@ impl Default for Moonkeep {
     }
 }
 
+impl Moonkeep {
+    /// One of an engine with other settings; `reset` forgets them.
+    pub(crate) fn of(set: impl FnOnce(moonkeep::Builder) -> moonkeep::Builder) -> Moonkeep {
+        Moonkeep {
+            engine: set(Engine::builder().clock(Clock::manual(START_MS))).build(),
+            ..Moonkeep::default()
+        }
+    }
+}
+
 fn fresh_engine() -> Engine {
     let files = std::sync::Arc::new(MemoryFiles::default());
     Engine::builder().clock(Clock::manual(START_MS)).files(files).build()

@@ -100,6 +100,27 @@ pub(crate) fn propagating_server_or_skip(test: &str) -> Option<Server> {
     start_or_skip(test, aof::SETTINGS, None)
 }
 
+/// One that is a node of a cluster and serves all slots, and its port.
+pub(crate) fn clustered_server_or_skip(test: &str) -> Option<(Server, u16)> {
+    let free = std::net::TcpListener::bind("127.0.0.1:0").ok()?.local_addr().ok()?.port();
+    // The port for other nodes is higher by ten thousand.
+    let port = if free > 55_000 { free - 10_000 } else { free };
+    let text = port.to_string();
+    let mut server =
+        start_or_skip(test, &["--port", &text, "--cluster-enabled", "yes", "--bind", "127.0.0.1"], None)?;
+    assert!(!server.control(&["CLUSTER", "ADDSLOTSRANGE", "0", "16383"]).is_error());
+    let is_up = |server: &mut Server| {
+        let info = server.control(&["CLUSTER", "INFO"]);
+        String::from_utf8_lossy(info.bytes().unwrap_or_default()).contains("cluster_state:ok")
+    };
+    while !is_up(&mut server) {
+        // A node waits for a while before it takes writes.
+        server.pass(100);
+        server.control(&["DEBUG", "SLEEP", "0.01"]);
+    }
+    Some((server, port))
+}
+
 fn start_or_skip(test: &str, settings: &[&str], file: Option<&[u8]>) -> Option<Server> {
     match Server::start(settings, file) {
         Ok(server) => Some(server),

@@ -56,7 +56,7 @@ pub(super) static SETTINGS: &[Setting] = &[
     number("cluster-announce-port", "0", 0, 65535),
     number("cluster-announce-tls-port", "0", 0, 65535),
     text("cluster-config-file", "nodes.conf").immutable(),
-    yes_no("cluster-enabled", "no").immutable(),
+    yes_no("cluster-enabled", "no").yes(|c| &mut c.cluster_enabled).immutable(),
     memory("cluster-link-sendbuf-limit", "0", 0, ALL),
     number("cluster-migration-barrier", "1", 0, INT_MAX),
     number("cluster-node-timeout", "15000", 0, MOST),
