@@ -8,6 +8,7 @@ use crate::support::server::server_or_skip;
 use crate::support::target::Target;
 use crate::support::wire::Wire;
 use crate::support::words;
+use std::collections::BTreeMap;
 
 const CONNECTIONS: [&str; 4] = ["a", "b", "c", "d"];
 const NAMES: [&str; 6] = ["x", "xy", "y", "", "x*", "__keyspace@0__:k"];
@@ -25,8 +26,12 @@ fn random_subscriptions_agree_with_the_server() {
     let number =
         |name: &str, default| std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(default);
     let seed: u64 = number("MOONKEEP_SEED", 1);
-    for at in 0..number("MOONKEEP_DIFF_PROGRAMS", PROGRAMS) {
+    let programs = number("MOONKEEP_DIFF_PROGRAMS", PROGRAMS);
+    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+    for at in 0..programs {
         let program = program(&mut Rng::new(seed ^ (at << 20)));
+        let names = program.iter().filter_map(|(_, line)| line.split(' ').next());
+        names.for_each(|name| *counts.entry(name.into()).or_default() += 1);
         if let Some(difference) = differs(&mut server, &mut moonkeep, &program) {
             let small = shrink(&mut server, &mut moonkeep, program);
             let difference = differs(&mut server, &mut moonkeep, &small).unwrap_or(difference);
@@ -34,6 +39,8 @@ fn random_subscriptions_agree_with_the_server() {
             panic!("seed {seed}, program {at}:\n{}\n{difference}", lines.join("\n"));
         }
     }
+    println!("{counts:?}");
+    assert!(counts.values().all(|count| *count >= programs / 2), "{counts:?}");
 }
 
 fn program(rng: &mut Rng) -> Vec<Step> {

@@ -77,6 +77,13 @@ impl Claims {
             claims.push(Claim { id, consumer, pending: *pending, last_id: group.last_id });
         }
     }
+    /// Whether the first one is told as a delivery by XREADGROUP is, which counts as read where it is replayed.
+    fn begin_like_a_delivery(&self) -> bool {
+        let first = self.claims.as_ref().and_then(|claims| claims.first());
+        first.is_some_and(|claim| {
+            claim.pending.deliveries == 1 && strict_id(&claim.id, 0).ok() == Some(claim.last_id)
+        })
+    }
     /// Tells what was noted.
     pub(super) fn tell(self, cx: &mut Ctx<'_>, key: &[u8], group: &[u8]) {
         for Claim { id, consumer, pending, last_id } in self.claims.into_iter().flatten() {
@@ -235,6 +242,9 @@ fn xclaim(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Fai
         edit.unchanged();
     }
     cx.propagate_nothing();
+    if is_moved && !replays && claims.begin_like_a_delivery() {
+        Claims::tell_last_id(cx, key, name);
+    }
     claims.tell(cx, key, name);
     if is_moved && !changes {
         Claims::tell_last_id(cx, key, name);

@@ -103,3 +103,20 @@ fn call(moonkeep: &mut Moonkeep, connection: &str, command: &Command) {
         moonkeep.receive(connection);
     }
 }
+
+#[test]
+fn a_claim_that_looks_like_a_delivery_is_replayed_as_a_claim() {
+    let lines = [
+        "XGROUP CREATE x g 0 MKSTREAM",
+        "XADD x 1-1 f v",
+        "XADD x 1-2 f v",
+        "XADD x 2-0 f v",
+        "XREADGROUP GROUP g c COUNT 1 STREAMS x >",
+        "XCLAIM x g c 0 2 FORCE JUSTID LASTID 2-0",
+        "XCLAIM x g d 0 1-1 2 LASTID 9-9",
+        "XREADGROUP GROUP g c STREAMS x 0",
+        "XREADGROUP GROUP g e STREAMS x 0",
+    ];
+    let steps: Vec<Step> = lines.iter().map(|line| super::program::parsed(MAIN, line)).collect();
+    assert_eq!(follow(&mut Moonkeep::default(), &steps, &mut Counts::new()), Ok(()));
+}

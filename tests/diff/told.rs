@@ -8,6 +8,8 @@ pub(crate) struct Freedom {
     pub(crate) chooses: bool,
     /// A command reads by a consumer group what was read before.
     pub(crate) reads_again: bool,
+    /// A command claims entries and sets how far the group has read.
+    pub(crate) moves: bool,
 }
 
 impl Freedom {
@@ -17,18 +19,26 @@ impl Freedom {
         let streams = argv.iter().rposition(|word| word.eq_ignore_ascii_case(b"STREAMS"));
         let words = streams.map_or(&[][..], |at| &argv[at + 1..]);
         let asks_back = words[words.len() / 2..].iter().any(|id| id != b">");
-        Freedom { chooses: has("SPOP"), reads_again: has("XREADGROUP") && asks_back }
+        Freedom {
+            chooses: has("SPOP"),
+            reads_again: has("XREADGROUP") && asks_back,
+            moves: has("XCLAIM") && has("LASTID"),
+        }
     }
     /// What either allows.
     pub(crate) fn or(self, other: Freedom) -> Freedom {
-        Freedom { chooses: self.chooses || other.chooses, reads_again: self.reads_again || other.reads_again }
+        Freedom {
+            chooses: self.chooses || other.chooses,
+            reads_again: self.reads_again || other.reads_again,
+            moves: self.moves || other.moves,
+        }
     }
 }
 
 /// Compares what is propagated.
 pub(crate) fn agree(expected: &[String], got: &[String], freedom: Freedom) -> bool {
     if !freedom.chooses {
-        return expected == got || tells_more(expected, got, freedom.reads_again);
+        return expected == got || tells_more(expected, got, freedom);
     }
     let chosen = |lines: &[String]| lines.iter().map(|line| chosen(line)).collect::<Vec<_>>();
     agree(&chosen(expected), &chosen(got), Freedom { chooses: false, ..freedom })
@@ -46,14 +56,16 @@ fn chosen(line: &str) -> String {
 }
 
 /// BITFIELD whose numbers do not fit (OVERFLOW FAIL) may still lengthen the string, and XREADGROUP of what was read before
-/// counts deliveries and may make a consumer. The server tells nobody, so that a replica of it differs; moonkeep tells
-/// both (docs/DIFFERENCES.md). All else must be told alike.
-fn tells_more(expected: &[String], got: &[String], reads_again: bool) -> bool {
+/// counts deliveries and may make a consumer; a claim that moves the group may look like a delivery. The server tells
+/// nobody, so that a replica of it differs; moonkeep tells all of that (docs/DIFFERENCES.md). All else must be told alike.
+fn tells_more(expected: &[String], got: &[String], freedom: Freedom) -> bool {
     let is_bracket = |line: &&String| *line == "MULTI" || *line == "EXEC";
     let may_be_more = |line: &String| {
         let line = line.to_ascii_uppercase();
         line.contains(": BITFIELD ") && line.contains(" FAIL")
-            || reads_again && [": XGROUP CREATECONSUMER ", ": XCLAIM "].iter().any(|name| line.contains(name))
+            || freedom.moves && line.contains(": XGROUP SETID ")
+            || freedom.reads_again
+                && [": XGROUP CREATECONSUMER ", ": XCLAIM "].iter().any(|name| line.contains(name))
     };
     let mut expected = expected.iter().filter(|line| !is_bracket(line)).peekable();
     for line in got.iter().filter(|line| !is_bracket(line)) {
