@@ -147,7 +147,7 @@ impl Cluster {
 impl State {
     /// The identity of a node.
     pub fn node_id(&self, node: NodeNumber) -> String {
-        const PURPOSE: u64 = 0x6e6f_6465_5f69_64;
+        const PURPOSE: u64 = 0x006e_6f64_655f_6964;
         let Some(cluster) = &self.cluster else { return String::new() };
         match cluster.other(node) {
             Some(other) => other.id.clone(),
