@@ -110,6 +110,50 @@ fn command_list_names_what_the_server_names() {
     pair.finish();
 }
 
+/// The whole table at once, subcommands within their containers; of a set of names only what is in it counts.
+#[test]
+fn the_table_is_that_of_the_server() {
+    let Some(mut pair) = pair("the_table_is_that_of_the_server") else { return };
+    let absent = crate::reference::absent();
+    let is_known = |name: &Wire| !absent.iter().any(|absent| name.bytes() == Some(absent.as_bytes()));
+    for protocol in ["2", "3"] {
+        pair.speak(protocol);
+        pair.compare(&["COMMAND"], |reply| by_name(&reply, &is_known));
+        pair.compare(&["COMMAND", "DOCS"], |reply| by_name(&reply, &is_known));
+        pair.compare(&["COMMAND", "LIST"], |reply| by_name(&reply, &is_known));
+    }
+    pair.finish();
+}
+
+/// A table whose entries, and whatever is in them, stand in an order that does not depend on the server's hash tables.
+fn by_name(reply: &Wire, is_known: &impl Fn(&Wire) -> bool) -> Wire {
+    let is_there = |entry: &Wire| is_known(entry) && entry.items().first().is_none_or(is_known);
+    let inner = |entry: &Wire| by_name(entry, is_known);
+    match reply {
+        Wire::Array(items) => {
+            let pairs = items.chunks(2).all(|pair| pair[0].bytes().is_some() && pair.len() == 2);
+            if pairs && items.len() > 2 && matches!(items[1], Wire::Array(_)) {
+                let known = items.chunks(2).filter(|pair| is_known(&pair[0]));
+                return Wire::Array(
+                    known.map(|pair| Wire::Array(pair.iter().map(inner).collect())).collect(),
+                )
+                .sorted();
+            }
+            let known = Wire::Array(items.iter().filter(|entry| is_there(entry)).map(inner).collect());
+            let is_entry = items.get(1).is_some_and(|second| matches!(second, Wire::Int(_)));
+            if is_entry { known } else { known.sorted() }
+        }
+        Wire::Set(items) => {
+            Wire::Set(items.iter().filter(|entry| is_there(entry)).map(inner).collect()).sorted()
+        }
+        Wire::Map(pairs) => {
+            let known = pairs.iter().filter(|(name, _)| is_known(name));
+            Wire::Map(known.map(|(name, value)| (name.clone(), inner(value))).collect()).sorted()
+        }
+        other => other.clone(),
+    }
+}
+
 /// Words that mean something in some command.
 const WORDS: &[&str] = &[
     "k",

@@ -31,6 +31,22 @@ fn entry(spec: &Spec) -> String {
     text
 }
 
+/// The commands and subcommands that a server has and the engine has not, of `COMMAND LIST` as a server answered it.
+pub(crate) fn absent() -> Vec<&'static str> {
+    let known = |name: &&str| moonkeep::commands().by_name(name.as_bytes()).is_some();
+    include_str!("data/server_commands.txt").lines().filter(|name| !known(name)).collect()
+}
+
+/// What is absent, as a paragraph.
+fn absent_text() -> String {
+    let names: Vec<String> =
+        absent().iter().map(|name| format!("`{}`", name.to_uppercase().replace('|', " "))).collect();
+    match names.as_slice() {
+        [] => "All commands of the server are there.\n".to_owned(),
+        names => format!("Not there: {}.\n", names.join(", ")),
+    }
+}
+
 fn reference() -> String {
     let mut groups: BTreeMap<&str, Vec<&Spec>> = BTreeMap::new();
     let mut count = 0;
@@ -43,6 +59,7 @@ fn reference() -> String {
          (`MOONKEEP_UPDATE=1 cargo test reference`). Syntax, versions and flags are those of Redis 7.0.15; \
          `COMMAND DOCS` answers with more. What differs stands in [DIFFERENCES.md](DIFFERENCES.md).\n"
     );
+    let _ = write!(text, "\n{}", absent_text());
     for (group, specs) in groups {
         let _ = write!(text, "\n## {group}\n\n");
         for spec in specs {
