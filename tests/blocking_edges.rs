@@ -420,3 +420,66 @@ fn asked(client: &mut Client) -> Result<Popped, Error> {
         }
     }
 }
+
+/// The lines of all that was written since the last look.
+fn written(journal: &moonkeep::Journal) -> Vec<String> {
+    journal.take().expect("at rest").iter().map(|entry| entry.to_string()).collect()
+}
+
+fn call(client: &mut Client, line: &str) -> String {
+    let words: Vec<&str> = line.split(' ').collect();
+    let mut reply = Reply::new();
+    client.call_into(words, &mut reply).expect("the engine answers");
+    format!("{reply:?}")
+}
+
+#[test]
+fn a_key_whose_time_is_over_when_it_comes_goes_instead_of_waking() {
+    let engine = Engine::new();
+    let (mut waits, mut other) = (engine.client(), engine.client());
+    call(&mut other, "DEBUG SET-ACTIVE-EXPIRE 0");
+    call(&mut other, "SELECT 1");
+    call(&mut other, "RPUSH k hello");
+    call(&mut other, "PEXPIRE k 10");
+    let mut ticket = waits.start(["BRPOP", "k", "0"]).expect("it waits");
+    engine.advance(Duration::from_millis(11)).expect("a manual clock");
+    let journal = engine.subscribe_journal().expect("at rest");
+    call(&mut other, "SWAPDB 0 1");
+    assert_eq!(written(&journal), ["SWAPDB 0 1 (db 1)", "DEL k"]);
+    // Time passes in a transaction, and is over when the one who waits is looked at.
+    call(&mut other, "SELECT 0");
+    for line in ["MULTI", "RPUSH k hello", "PEXPIRE k 100", "DEBUG SLEEP 0.2", "EXEC"] {
+        call(&mut other, line);
+    }
+    let at_ms = engine.now_ms().expect("at rest") - 100;
+    let expected = ["MULTI", "RPUSH k hello", &format!("PEXPIREAT k {at_ms}"), "EXEC", "DEL k"];
+    assert_eq!(written(&journal), expected);
+    assert!(!ticket.is_ready().expect("at rest"));
+    call(&mut other, "RPUSH k live");
+    let reply = ticket.reply().expect("at rest").expect("it was served");
+    assert_eq!(reply.get::<(String, String)>(), Ok(("k".to_owned(), "live".to_owned())));
+}
+
+#[test]
+fn a_watched_key_that_was_not_there_may_be_replaced_by_one_whose_time_is_over() {
+    let engine = Engine::new();
+    let (mut watches, mut other) = (engine.client(), engine.client());
+    call(&mut other, "DEBUG SET-ACTIVE-EXPIRE 0");
+    call(&mut other, "SET x foo PX 1");
+    engine.advance(Duration::from_millis(2)).expect("a manual clock");
+    call(&mut watches, "SELECT 1");
+    let mut swaps = |swaps: &[&str], runs: bool| {
+        call(&mut watches, "WATCH x");
+        swaps.iter().for_each(|line| _ = call(&mut other, line));
+        call(&mut watches, "MULTI");
+        call(&mut watches, "PING");
+        let answer = call(&mut watches, "EXEC");
+        assert_eq!(answer.contains("PONG"), runs, "{swaps:?}: {answer}");
+    };
+    swaps(&["SWAPDB 0 1"], true);
+    // It goes, and comes again.
+    swaps(&["SWAPDB 0 1", "SWAPDB 0 1"], true);
+    // What comes in its place is alive.
+    swaps(&["SET x alive", "SWAPDB 0 1"], false);
+    swaps(&["SWAPDB 0 1"], false);
+}

@@ -192,11 +192,16 @@ impl Core {
                 self.end_wait(id, reason);
             }
             for (db, key) in ready {
+                self.begin_unit();
                 self.serve_key(db, &key);
             }
         }
     }
     fn serve_key(&mut self, db: Db, key: &[u8]) {
+        // Its time may be over by now.
+        if self.state.store.expire_if_due(db, key) {
+            self.finish_unit();
+        }
         for id in self.state.store.waiting_for(db, key) {
             let type_name = self.state.store.type_name(db, key);
             let Some(wait) = &self.state.sessions.get(id).blocked else { continue };

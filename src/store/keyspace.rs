@@ -6,6 +6,7 @@ use super::entry::{Entry, NO_EXPIRY};
 use super::expire::Deadlines;
 use super::memory::{EXPIRY_BYTES, KEY_BYTES};
 use super::slots::{FreeSlots, spread};
+use super::watch::Fate;
 use crate::util::bytes::Bytes;
 use crate::util::hasher::Hasher;
 use crate::value::Value;
@@ -274,6 +275,14 @@ impl Keyspace {
     /// The entry of a key whose time is not over.
     pub(super) fn find_live(&self, key: &[u8], now_ms: i64) -> Option<&Entry> {
         self.get(self.find(key)?).filter(|entry| !entry.is_expired(now_ms))
+    }
+    /// What becomes of a key when all keys of another keyspace take the place of these.
+    pub(super) fn fate(&self, key: &[u8], other: &Keyspace, now_ms: i64) -> Fate {
+        Fate {
+            was_there: self.find(key).is_some(),
+            is_there: other.find(key).is_some(),
+            is_expired: other.find_live(key, now_ms).is_none(),
+        }
     }
     /// The unit of work has ended: the slots it freed may be used by any key.
     pub(super) fn settle(&mut self) {

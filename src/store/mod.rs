@@ -38,6 +38,7 @@ use evict::Evictor;
 use journal::Journal;
 use keyspace::Keyspace;
 use observers::Observers;
+use watch::Fate;
 
 /// The number of a database.
 pub type Db = u32;
@@ -424,8 +425,9 @@ impl Store {
         let old = std::mem::replace(self.keyspace_mut(db), fresh);
         if !self.observers.is_empty() {
             let keys = old.iter().map(Entry::key);
-            let changes = |key: &[u8], was_expired: bool| !was_expired && old.find(key).is_some();
-            self.observers.mark_db(db, keys, changes, |key| [old.wakes_by_going(key), None]);
+            let fate =
+                |key: &[u8]| Fate { was_there: old.find(key).is_some(), is_there: false, is_expired: false };
+            self.observers.mark_db(db, keys, fate, |key| [old.wakes_by_going(key), None]);
         }
         self.dirty += old.len() as u64;
         old.len()
@@ -441,13 +443,10 @@ impl Store {
         let (one, two) = (a as usize, b as usize);
         if !self.observers.is_empty() {
             let Store { dbs, observers, now_ms, .. } = self;
-            let there = |keyspace: &Keyspace, key: &[u8]| keyspace.find_live(key, *now_ms).is_some();
             for (db, own, other) in [(a, one, two), (b, two, one)] {
-                let changes = |key: &[u8], was_expired: bool| {
-                    there(&dbs[other], key) || (!was_expired && dbs[own].find(key).is_some())
-                };
+                let fate = |key: &[u8]| dbs[own].fate(key, &dbs[other], *now_ms);
                 let wakes = |key: &[u8]| [dbs[other].type_name(key), dbs[own].wakes_by_going(key)];
-                observers.mark_db(db, dbs[own].iter().map(Entry::key), changes, wakes);
+                observers.mark_db(db, dbs[own].iter().map(Entry::key), fate, wakes);
             }
         }
         let states = (self.dbs[one].scan_state(), self.dbs[two].scan_state());

@@ -5,7 +5,7 @@ use super::Db;
 use super::classes::Classes;
 use super::event::{Event, Told};
 use super::waiters::Waiters;
-use super::watch::Watches;
+use super::watch::{Fate, Watches};
 use crate::util::bytes::Bytes;
 
 #[derive(Debug, Clone, Default)]
@@ -65,17 +65,16 @@ impl Observers {
     pub(super) fn mark_evicted(&mut self, db: Db, key: &[u8]) {
         self.watches.mark(db, key);
     }
-    /// All keys of a database change at once: these are those it held. `changes(key, was_expired)` tells for a watched
-    /// key whether it is another one now, `wakes(key)` of which types of value to tell those who wait
-    /// for it.
+    /// All keys of a database change at once: these are those it held. `fate(key)` tells what becomes of a watched key,
+    /// `wakes(key)` of which types of value to tell those who wait for it.
     pub(super) fn mark_db<'a>(
         &mut self,
         db: Db,
         keys: impl Iterator<Item = &'a [u8]>,
-        changes: impl FnMut(&[u8], bool) -> bool,
+        fate: impl FnMut(&[u8]) -> Fate,
         wakes: impl FnMut(&[u8]) -> [Option<&'static str>; 2],
     ) {
-        self.watches.mark_db(db, changes);
+        self.watches.mark_db(db, fate);
         self.waiters.mark_db(db, wakes);
         if let Some(recorded) = &mut self.recorded {
             recorded.extend(keys.map(|key| (db, Bytes::from(key))));

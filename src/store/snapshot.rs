@@ -47,11 +47,9 @@ impl Store {
         for (db, own) in (0..).zip(&self.dbs) {
             let new = &other.dbs[db as usize];
             if !self.observers.is_empty() {
-                let changes = |key: &[u8], was_expired: bool| {
-                    new.find_live(key, other.now_ms).is_some() || (!was_expired && own.find(key).is_some())
-                };
+                let fate = |key: &[u8]| own.fate(key, new, other.now_ms);
                 let wakes = |key: &[u8]| [new.type_name(key), own.wakes_by_going(key)];
-                self.observers.mark_db(db, own.iter().map(Entry::key), changes, wakes);
+                self.observers.mark_db(db, own.iter().map(Entry::key), fate, wakes);
             }
         }
         other.observers = std::mem::take(&mut self.observers);

@@ -27,6 +27,17 @@ struct WatchedKey {
     was_expired: bool,
 }
 
+/// What becomes of a key of a database whose keys all change at once.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Fate {
+    /// There was one, live or not.
+    pub(super) was_there: bool,
+    /// There is one now.
+    pub(super) is_there: bool,
+    /// Its time is over.
+    pub(super) is_expired: bool,
+}
+
 impl Watches {
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
@@ -78,11 +89,20 @@ impl Watches {
             watched.dirty |= !std::mem::take(&mut seen.was_expired);
         }
     }
-    /// The keys of a whole database change at once: marks whoever watches a key for which `changes(key, was_expired)`.
-    pub(super) fn mark_db(&mut self, db: Db, mut changes: impl FnMut(&[u8], bool) -> bool) {
+    /// The keys of a whole database change at once: `fate(key)` tells what becomes of each watched one.
+    pub(super) fn mark_db(&mut self, db: Db, mut fate: impl FnMut(&[u8]) -> Fate) {
         for watched in self.by_session.values_mut() {
             let Watched { keys, dirty } = watched;
-            *dirty |= keys.iter().any(|seen| seen.db == db && changes(&seen.key, seen.was_expired));
+            for seen in keys.iter_mut().filter(|seen| seen.db == db) {
+                let Fate { was_there, is_there, is_expired } = fate(&seen.key);
+                match (was_there, is_there) {
+                    (false, false) => {}
+                    // Who saw it expired sees no change when it goes; what is there from now on is new.
+                    (_, false) if seen.was_expired => seen.was_expired = false,
+                    (_, true) if is_expired && (seen.was_expired || !was_there) => seen.was_expired = true,
+                    _ => *dirty = true,
+                }
+            }
         }
     }
     /// True when a key the session watches has changed.
