@@ -224,6 +224,6 @@ mod tests {
             setting.change(&mut same, setting.default.as_bytes()).expect("a default can be set");
             assert!(same == config, "{name}");
         }
-        assert!(rows::SETTINGS.is_sorted_by_key(|setting| setting.name.replace('_', "-")));
+        assert!(rows::SETTINGS.is_sorted_by_key(|setting| setting.name));
     }
 }
