@@ -9,6 +9,7 @@ mod values;
 use crate::diff::rng::Rng;
 use crate::support::moonkeep::Moonkeep;
 use crate::support::server::server_or_skip;
+use crate::support::shrink::without_needless;
 use crate::support::target::{MAIN, Target};
 use crate::support::wire::Wire;
 use calls::Call;
@@ -39,7 +40,7 @@ fn random_calls_of_libraries_agree_with_the_server() {
             reached.entry(call.function).or_default()[usize::from(failed)] += 1;
         }
         if expected != got {
-            let calls = shrink(&mut server, &mut moonkeep, calls);
+            let calls = without_needless(calls, |calls| run(&mut server, calls) != run(&mut moonkeep, calls));
             let (expected, got) = (run(&mut server, &calls), run(&mut moonkeep, &calls));
             let lines: Vec<&str> = calls.iter().map(|call| call.expression.as_str()).collect();
             reports.push(format!(
@@ -64,21 +65,6 @@ fn setting(variable: &str, default: u64) -> u64 {
 
 fn run(target: &mut dyn Target, calls: &[Call]) -> Wire {
     target.call(MAIN, &[b"EVAL".to_vec(), calls::script(calls).into_bytes(), b"0".to_vec()])
-}
-
-/// Leaves out calls as long as the two sides still differ.
-fn shrink(server: &mut dyn Target, moonkeep: &mut dyn Target, mut calls: Vec<Call>) -> Vec<Call> {
-    let mut at = 0;
-    while at < calls.len() {
-        let mut fewer = calls.clone();
-        fewer.remove(at);
-        if run(server, &fewer) == run(moonkeep, &fewer) {
-            at += 1;
-        } else {
-            calls = fewer;
-        }
-    }
-    calls
 }
 
 fn eval(client: &mut Client, script: &str) -> String {

@@ -5,6 +5,7 @@
 use crate::diff::rng::Rng;
 use crate::support::moonkeep::Moonkeep;
 use crate::support::server::server_or_skip;
+use crate::support::shrink::without_needless;
 use crate::support::target::Target;
 use crate::support::wire::Wire;
 use crate::support::words;
@@ -33,7 +34,8 @@ fn random_subscriptions_agree_with_the_server() {
         let names = program.iter().filter_map(|(_, line)| line.split(' ').next());
         names.for_each(|name| *counts.entry(name.into()).or_default() += 1);
         if let Some(difference) = differs(&mut server, &mut moonkeep, &program) {
-            let small = shrink(&mut server, &mut moonkeep, program);
+            let small =
+                without_needless(program, |program| differs(&mut server, &mut moonkeep, program).is_some());
             let difference = differs(&mut server, &mut moonkeep, &small).unwrap_or(difference);
             let lines: Vec<String> = small.iter().map(|(who, line)| format!("{who}> {line}")).collect();
             panic!("seed {seed}, program {at}:\n{}\n{difference}", lines.join("\n"));
@@ -143,17 +145,4 @@ fn is_unordered(line: &str) -> bool {
 /// A reply without how many subscriptions are left.
 fn unnumbered(reply: &str) -> String {
     reply.chars().filter(|c| !c.is_ascii_digit()).collect()
-}
-
-fn shrink(server: &mut dyn Target, moonkeep: &mut dyn Target, mut program: Vec<Step>) -> Vec<Step> {
-    let mut at = 0;
-    while at < program.len() {
-        let mut smaller = program.clone();
-        smaller.remove(at);
-        match differs(server, moonkeep, &smaller) {
-            Some(_) => program = smaller,
-            None => at += 1,
-        }
-    }
-    program
 }

@@ -7,6 +7,7 @@ use crate::diff::program::Generator;
 use crate::diff::rng::Rng;
 use crate::support::moonkeep::Moonkeep;
 use crate::support::server::server_or_skip;
+use crate::support::shrink::without_needless;
 use crate::support::target::{MAIN, Target, argv};
 use crate::support::wire::Wire;
 use crate::support::words;
@@ -143,7 +144,8 @@ fn random_users_agree_with_the_server() {
         let mut generator = Generator { syntaxes: &syntaxes, provocations: &[], rng };
         let program: Vec<Step> = (0..STEPS).map(|_| step(&mut generator)).collect();
         if let Some(difference) = differs(&mut server, &mut moonkeep, &program) {
-            let small = shrink(&mut server, &mut moonkeep, program);
+            let small =
+                without_needless(program, |program| differs(&mut server, &mut moonkeep, program).is_some());
             let difference = differs(&mut server, &mut moonkeep, &small).unwrap_or(difference);
             let lines: Vec<String> =
                 small.iter().map(|(who, argv)| format!("{who}> {}", words::join(argv))).collect();
@@ -299,17 +301,4 @@ fn sorted(text: &str, all: bool) -> String {
         words.join(" ")
     });
     parts.collect::<Vec<_>>().join(" / ")
-}
-
-fn shrink(server: &mut dyn Target, moonkeep: &mut dyn Target, mut program: Vec<Step>) -> Vec<Step> {
-    let mut at = 0;
-    while at < program.len() {
-        let mut smaller = program.clone();
-        smaller.remove(at);
-        match differs(server, moonkeep, &smaller) {
-            Some(_) => program = smaller,
-            None => at += 1,
-        }
-    }
-    program
 }

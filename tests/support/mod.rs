@@ -14,6 +14,7 @@ pub(crate) mod runs;
 #[cfg(feature = "server")]
 pub(crate) mod served;
 pub(crate) mod server;
+pub(crate) mod shrink;
 pub(crate) mod target;
 pub(crate) mod wire;
 pub(crate) mod words;
