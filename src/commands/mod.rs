@@ -5,6 +5,7 @@ mod bitfields;
 mod bitmaps;
 mod client;
 mod cluster;
+mod cluster_views;
 mod configuration;
 mod connection;
 mod debug;
@@ -62,6 +63,7 @@ pub fn table() -> &'static Table {
             bitmaps::SPECS,
             client::SPECS,
             cluster::SPECS,
+            cluster_views::SPECS,
             configuration::SPECS,
             connection::SPECS,
             debug::SPECS,
