@@ -4,6 +4,7 @@
 
 use super::{Ctx, State};
 use crate::command::pubsub::Subscriber;
+use crate::reply::resp::encode_command;
 use crate::store::{Db, JournalEntry, SessionId, Subscription, Targets};
 use crate::util::rng::Rng;
 
@@ -131,7 +132,7 @@ impl State {
         for unit in entries.chunk_by(|one, other| one.unit == other.unit) {
             for entry in to_replicas(unit, self.config.appendonly) {
                 self.replication.selected = select(self.replication.selected, entry, &mut bytes);
-                command(&entry.argv, &mut bytes);
+                encode_command(&entry.argv, &mut bytes);
             }
         }
         self.send_to_replicas(&bytes);
@@ -140,7 +141,7 @@ impl State {
     pub(crate) fn ask_replicas(&mut self) {
         self.feed_replicas();
         let mut bytes = Vec::new();
-        command(&[b"REPLCONF".to_vec(), b"GETACK".to_vec(), b"*".to_vec()], &mut bytes);
+        encode_command(&["REPLCONF", "GETACK", "*"], &mut bytes);
         self.send_to_replicas(&bytes);
     }
     fn send_to_replicas(&mut self, bytes: &[u8]) {
@@ -206,17 +207,7 @@ fn to_replicas(unit: &[JournalEntry], has_file: bool) -> Vec<&JournalEntry> {
 /// Writes SELECT where an entry acts on another database than the one before.
 fn select(selected: Option<Db>, entry: &JournalEntry, out: &mut Vec<u8>) -> Option<Db> {
     if selected != Some(entry.db) {
-        command(&[b"SELECT".to_vec(), entry.db.to_string().into_bytes()], out);
+        encode_command(&["SELECT", &entry.db.to_string()], out);
     }
     Some(entry.db)
-}
-
-/// Writes a command as a client sends it.
-fn command(argv: &[Vec<u8>], out: &mut Vec<u8>) {
-    out.extend_from_slice(format!("*{}\r\n", argv.len()).as_bytes());
-    for word in argv {
-        out.extend_from_slice(format!("${}\r\n", word.len()).as_bytes());
-        out.extend_from_slice(word);
-        out.extend_from_slice(b"\r\n");
-    }
 }

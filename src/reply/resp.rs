@@ -84,6 +84,12 @@ fn received_value(value: ReplyRef<'_>, out: &mut Reply) {
     }
 }
 
+/// Appends a command as a client sends it.
+pub fn encode_command(argv: &[impl AsRef<[u8]>], out: &mut Vec<u8>) {
+    head(b'*', argv.len() as i64, out);
+    argv.iter().for_each(|word| bulk(word.as_ref(), out));
+}
+
 fn head(kind: u8, n: i64, out: &mut Vec<u8>) {
     line(kind, itoa::Buffer::new().format(n).as_bytes(), out);
 }
