@@ -48,6 +48,8 @@ pub struct Saving {
     pub saved_dirty: u64,
     /// The last image could not be written.
     pub has_failed: bool,
+    /// When it was last asked whether it is time to save, in Unix seconds.
+    pub asked_at_s: i64,
 }
 
 /// What DEBUG has changed in how the engine works.

@@ -113,13 +113,18 @@ impl Core {
     }
     /// Saves when the setting says that it is time.
     pub(super) fn save_when_due(&mut self) {
-        if self.files.is_none() {
+        let changes = self.state.changes_since_save();
+        if self.files.is_none() || changes == 0 {
             return;
         }
-        let (changes, now_ms) = (self.state.changes_since_save(), self.state.store.now_ms());
-        let since_s = now_ms.div_euclid(1000) - self.state.saving.saved_at_s;
+        let now_s = self.state.store.now_ms().div_euclid(1000);
+        // Once a second is enough: that is what the setting counts in.
+        if std::mem::replace(&mut self.state.saving.asked_at_s, now_s) == now_s {
+            return;
+        }
+        let since_s = now_s - self.state.saving.saved_at_s;
         let is_due = |(seconds, least): (i64, u64)| changes >= least && since_s > seconds;
-        if changes > 0 && self.state.config.save_points().into_iter().any(is_due) {
+        if self.state.config.save_points().into_iter().any(is_due) {
             // A failure shows in INFO.
             let _ = self.save();
         }
