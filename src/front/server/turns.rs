@@ -258,18 +258,18 @@ impl Turns {
     }
     /// A connection has had its turn.
     fn put_back(&mut self, token: Token, mut connection: Box<Connection>, went_on: Result<bool, Gone>) {
+        let was_called = self.missed.contains(&token);
+        self.missed.retain(|missed| *missed != token);
         let watched = went_on
             .and_then(|comes_again| connection.watch(self.poll.registry(), token).map(|()| comes_again));
-        let Ok(mut comes_again) = watched else {
+        let Ok(comes_again) = watched else {
             self.connections.remove(&token);
             return;
         };
-        if let Some(place) = self.missed.iter().position(|missed| *missed == token) {
-            self.missed.swap_remove(place);
+        if was_called {
             connection.note_call();
-            comes_again = true;
         }
-        if comes_again {
+        if comes_again || was_called {
             self.unfinished.push(token);
         }
         if let Some(place) = self.connections.get_mut(&token) {
