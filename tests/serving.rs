@@ -169,6 +169,8 @@ fn others_are_answered_while_a_script_runs_for_long() {
     );
     assert_eq!(call(&mut served, "late", "MULTI"), "+OK", "it may run beside a script");
     assert_eq!(call(&mut served, "late", "GET k"), BUSY);
+    assert_eq!(call(&mut served, "queues", "MULTI"), "+OK");
+    assert_eq!(call(&mut served, "queues", "SCRIPT KILL"), "+QUEUED", "as any command in a transaction");
     assert_eq!(
         call(&mut served, "late", "NOSUCH"),
         "-ERR unknown command 'NOSUCH', with args beginning with: "

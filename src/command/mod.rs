@@ -1,5 +1,6 @@
-//! What a command is, and `call`, the one path by which any command runs: from a client, in EXEC, from a script.
-//! Rows are described in `spec`, found through `table`; what a client has is in `session`; handlers are in `commands`.
+//! `call`, the one path by which any command runs: from a client, in EXEC, from a script. Rows are described in `spec`,
+//! found through `table`; what a handler works with is in `context`, what it asks for in `flow`, all there is to know in
+//! `state`; handlers are in `commands`.
 
 pub mod args;
 pub mod blocking;
@@ -7,7 +8,9 @@ pub mod buffers;
 pub(crate) mod client_info;
 pub mod cluster;
 pub mod config;
+mod context;
 pub mod faults;
+mod flow;
 pub mod help;
 pub mod host;
 pub mod keys;
@@ -25,35 +28,26 @@ pub mod session;
 pub(crate) mod shebang;
 pub mod slowlog;
 pub mod spec;
+mod state;
 pub mod stats;
 pub mod table;
 pub mod usage;
 pub mod users;
 
+pub use context::Ctx;
+pub use flow::{Flow, RestorePolicy, Source, VmCall};
+pub use state::State;
+
 use crate::error::Failure;
-use crate::reply::{Reply, Resp};
-use crate::store::{Db, Edit, Entry, Event, Expiry, SessionId, Store};
+use crate::reply::Reply;
 use crate::util::clock::Stopwatch;
-use crate::util::rng::Rng;
 use crate::util::words::join_words;
-use crate::value::Value;
-use blocking::{Unblock, Wait};
-use cluster::Cluster;
-use config::Config;
-use faults::Fault;
-use host::{Debug, HostCall, Saving};
-use libraries::Libraries;
 use observe::Ran;
-use pubsub::PubSub;
-use replication::Replication;
-use scripts::Scripts;
-use session::{Session, Sessions};
-use slowlog::SlowLog;
-use spec::{MAY_REPLICATE, NO_MULTI, NOSCRIPT, PROTECTED, READONLY, TOUCHES_ARBITRARY_KEYS, WRITE};
-use stats::Stats;
+use spec::{
+    ALLOW_BUSY, MAY_REPLICATE, NO_MULTI, NOSCRIPT, PROTECTED, READONLY, TOUCHES_ARBITRARY_KEYS, WRITE,
+};
 use std::time::Duration;
 use table::{Row, Table};
-use users::Users;
 
 /// The version of the server whose behaviour this is.
 pub const REDIS_VERSION: &str = "7.0.15";
@@ -64,96 +58,6 @@ pub type Argv<'a> = &'a [&'a [u8]];
 /// What runs a command: checks all, reads or edits, writes one reply.
 pub type Handler = fn(&mut Ctx<'_>, Argv<'_>, &mut Reply) -> Result<Flow, Failure>;
 
-/// What the engine has to do once the handler has returned. Only the engine interprets it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Flow {
-    /// Nothing: the reply is written.
-    Done,
-    /// Run Lua.
-    Vm(VmCall),
-    /// Run the queued commands of the session.
-    Exec,
-    /// Let this time pass on the engine's clock, then answer OK.
-    Sleep(Duration),
-    /// Move a manual clock on by so many milliseconds, do what is due then, and answer OK.
-    Advance(u64),
-    /// Let a fault begin, or end the one that holds, and answer OK.
-    Fault(Option<Box<Fault>>),
-    /// Let the session wait for keys.
-    Wait(Box<Wait>),
-    /// Act on all of the state, or on the process.
-    Host(Box<HostCall>),
-}
-
-impl Flow {
-    /// See [`Flow::Host`].
-    pub fn host(call: HostCall) -> Self {
-        Flow::Host(Box::new(call))
-    }
-}
-
-/// What the Lua VM has to do. Positions in argv, so that nothing is copied.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum VmCall {
-    /// Run a script: `EVAL script numkeys key… arg…` and its like.
-    Eval {
-        /// What the first word after the name is.
-        source: Source,
-        /// How many of the words after numkeys are KEYS; the others are ARGV.
-        numkeys: u32,
-        /// EVAL_RO and EVALSHA_RO.
-        read_only: bool,
-    },
-    /// SCRIPT LOAD: compile and keep.
-    Load {
-        /// Where the text is.
-        body: u32,
-    },
-    /// FCALL: `FCALL function numkeys key… arg…`.
-    Function {
-        /// The identity of the library that has the function.
-        library: u64,
-        /// The number of the function in it.
-        index: u32,
-        /// How many of the words after numkeys are keys; the others are arguments.
-        numkeys: u32,
-        /// FCALL_RO.
-        read_only: bool,
-    },
-    /// FUNCTION LOAD: run the library's code and keep what it registers.
-    LoadLibrary {
-        /// Where the code is.
-        code: u32,
-        /// It may take the place of a library.
-        replace: bool,
-    },
-    /// FUNCTION RESTORE: load the libraries of a dump.
-    RestoreLibraries {
-        /// What becomes of those that are there.
-        policy: RestorePolicy,
-    },
-}
-
-/// What FUNCTION RESTORE does to the libraries that are there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RestorePolicy {
-    /// It keeps them.
-    Append,
-    /// It replaces those with a name in the dump.
-    Replace,
-    /// It removes all of them.
-    Flush,
-}
-
-/// How the script of a call is named.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
-    /// By its text.
-    Body,
-    /// By its SHA1.
-    Sha,
-}
-
 /// Who calls a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
@@ -163,164 +67,6 @@ pub enum Origin {
     Exec,
     /// A script.
     Script,
-}
-
-/// All state of an engine but the Lua VM: plain data, which can be copied and hashed.
-#[derive(Debug, Clone)]
-pub struct State {
-    /// The keyspace.
-    pub store: Store,
-    /// The clients.
-    pub sessions: Sessions,
-    /// Who there is, and what each may do.
-    pub users: Users,
-    /// The session whose script runs, or ran last.
-    pub(crate) script_caller: SessionId,
-    /// Who listens to what is published.
-    pub pubsub: PubSub,
-    /// Sources of known scripts.
-    pub scripts: Scripts,
-    /// Libraries of functions.
-    pub libraries: Libraries,
-    /// Settings.
-    pub config: Config,
-    /// Who follows what is written.
-    pub replication: Replication,
-    /// Counters.
-    pub stats: Stats,
-    /// When the engine was made, in milliseconds.
-    pub started_at_ms: i64,
-    /// All commands.
-    pub table: &'static Table,
-    /// What scripts wrote with `redis.log`.
-    pub log: log::Log,
-    /// The commands that took long.
-    pub slow_log: SlowLog,
-    /// How long a command has to take so that anybody looks at it, in microseconds: 0 while somebody looks at all.
-    attention_us: u64,
-    /// A command that succeeds and takes no time is counted, and that is all: the clock is held, and nobody looks.
-    pub(crate) is_calm: bool,
-    /// The clock runs by itself: what a script's command takes is to be measured.
-    pub(crate) measures: bool,
-    /// What scripts call, while somebody asks for it.
-    pub trace: Option<Vec<TracedCall>>,
-    /// How many sessions wait.
-    pub blocked: usize,
-    /// Sessions whose waiting the running command has ended.
-    pub unblocked: Vec<(SessionId, Unblock)>,
-    /// The last command of a script was one that may take long.
-    pub(crate) took_long: bool,
-    /// Bytes that the last command of a script has looked at or made beyond what it was passed and answered.
-    pub(crate) worked: usize,
-    /// The last command that was let in found memory over its limit, and no key to evict.
-    pub(crate) out_of_memory: bool,
-    /// The running script may not call what needs more memory.
-    pub(crate) refuses_growth: bool,
-    /// The running script may not call what writes.
-    pub(crate) refuses_writes: bool,
-    /// Settings ask for more checks before a command.
-    restricts: bool,
-    /// What the node knows of its cluster, when it is one.
-    pub cluster: Option<Box<Cluster>>,
-    /// The slot of the keys of the command that runs, in a cluster.
-    pub(crate) keys_slot: Option<u16>,
-    /// The command that runs was announced by ASKING.
-    pub(crate) is_asking: bool,
-    /// The running script may use keys of several slots.
-    pub(crate) script_crosses_slots: bool,
-    /// What was saved last.
-    pub saving: Saving,
-    /// What DEBUG has changed.
-    pub debug: Debug,
-    /// The running command has told its propagated form itself.
-    rewritten: bool,
-}
-
-impl State {
-    /// A fresh state.
-    pub fn new(store: Store, config: Config, table: &'static Table) -> Self {
-        let mut state = State {
-            store,
-            sessions: Sessions::default(),
-            users: Users::default(),
-            script_caller: session::SCRIPT_SESSION,
-            pubsub: PubSub::default(),
-            scripts: Scripts::default(),
-            libraries: Libraries::default(),
-            config,
-            stats: Stats::new(table.rows().len()),
-            replication: Replication::default(),
-            started_at_ms: 0,
-            table,
-            log: log::Log::default(),
-            slow_log: SlowLog::default(),
-            attention_us: u64::MAX,
-            is_calm: false,
-            measures: false,
-            trace: None,
-            blocked: 0,
-            unblocked: Vec::new(),
-            took_long: false,
-            worked: 0,
-            out_of_memory: false,
-            refuses_growth: false,
-            refuses_writes: false,
-            restricts: false,
-            cluster: None,
-            keys_slot: None,
-            is_asking: false,
-            script_crosses_slots: false,
-            saving: Saving::default(),
-            debug: Debug::default(),
-            rewritten: false,
-        };
-        state.attend();
-        if !state.config.requirepass().is_empty() {
-            state.require_password();
-        }
-        state
-    }
-    /// A copy without sessions, which shares all that neither side changes.
-    pub(crate) fn detached(&self) -> State {
-        let mut state = State {
-            users: self.users.detached(),
-            scripts: self.scripts.clone(),
-            libraries: self.libraries.clone(),
-            stats: self.stats.clone(),
-            started_at_ms: self.started_at_ms,
-            measures: self.measures,
-            out_of_memory: self.out_of_memory,
-            restricts: self.restricts,
-            cluster: self.cluster.clone(),
-            saving: self.saving,
-            debug: self.debug,
-            ..State::new(self.store.detached(), self.config.clone(), self.table)
-        };
-        state.review_rights();
-        state
-    }
-    /// Takes over what a [`detached`](Self::detached) copy holds; sessions and users stay, and with them the password.
-    pub(crate) fn adopt(&mut self, other: &State) {
-        self.store.adopt(&other.store);
-        self.scripts = other.scripts.clone();
-        self.libraries = other.libraries.clone();
-        self.config.adopt(&other.config);
-        self.out_of_memory = other.out_of_memory;
-        self.stats = other.stats.clone();
-        self.started_at_ms = other.started_at_ms;
-        self.heed_config();
-    }
-    /// How many changes there were since all was saved last.
-    pub fn changes_since_save(&self) -> u64 {
-        self.store.dirty().saturating_sub(self.saving.saved_dirty)
-    }
-    /// Settings have changed.
-    pub(crate) fn heed_config(&mut self) {
-        let memory_is_bound = self.config.memory.maxmemory != 0;
-        let needs_replicas = self.config.min_replicas_to_write != 0;
-        self.restricts = memory_is_bound || needs_replicas || self.cluster.is_some();
-        self.listen();
-    }
 }
 
 /// One `redis.call` or `redis.pcall` of a script.
@@ -355,159 +101,6 @@ impl std::fmt::Debug for TracedCall {
             .field("argv", &format_args!("{argv}"))
             .field("reply", &self.reply)
             .finish()
-    }
-}
-
-/// What a handler works with.
-pub struct Ctx<'a> {
-    /// Everything there is.
-    pub state: &'a mut State,
-    /// The session the command runs for.
-    pub id: SessionId,
-    /// Who calls.
-    pub origin: Origin,
-    /// The row that has run.
-    pub(crate) ran: Option<&'static Row>,
-}
-
-impl<'a> Ctx<'a> {
-    /// What a command of a session works with.
-    #[inline(always)]
-    pub fn new(state: &'a mut State, id: SessionId, origin: Origin) -> Self {
-        Ctx { state, id, origin, ran: None }
-    }
-}
-
-impl Ctx<'_> {
-    /// The session the command runs for.
-    #[inline]
-    pub fn session(&self) -> &Session {
-        self.state.sessions.get(self.id)
-    }
-    /// The session, for changing.
-    #[inline]
-    pub fn session_mut(&mut self) -> &mut Session {
-        self.state.sessions.get_mut(self.id)
-    }
-    /// Notes that the running command looks at so many bytes, or at as many as elements take as much time: a script pays
-    /// for what does not show in words and replies.
-    pub fn note_work(&mut self, bytes: usize) {
-        self.state.worked = self.state.worked.saturating_add(bytes);
-    }
-    /// The database of the session.
-    #[inline]
-    pub fn db(&self) -> Db {
-        self.session().db
-    }
-    /// The protocol version of the session.
-    pub fn resp(&self) -> Resp {
-        self.session().resp
-    }
-    /// Ends a session, which gets nothing more of what waits to be sent to it.
-    pub(crate) fn cut_session(&mut self, id: SessionId) {
-        self.close_session(id);
-        self.state.sessions.get_mut(id).cut = true;
-    }
-    /// Ends a session: it takes no further call, and nothing of it is left but its number.
-    pub fn close_session(&mut self, id: SessionId) {
-        self.state.store.unwatch(id);
-        self.state.end_subscriptions(id);
-        self.state.replication.forget(id);
-        self.state.pubsub.tell(id);
-        let session = self.state.sessions.get_mut(id);
-        session.queue = None;
-        session.closed = true;
-        if session.blocked.is_some() {
-            self.state.unblocked.push((id, Unblock::Closed));
-        }
-    }
-    /// The time of this unit in milliseconds.
-    pub fn now_ms(&self) -> i64 {
-        self.state.store.now_ms()
-    }
-    /// See [`Store::read`].
-    #[inline]
-    pub fn read(&mut self, key: &[u8]) -> Option<&Entry> {
-        let db = self.db();
-        self.state.store.read(db, key)
-    }
-    /// See [`Store::look`].
-    pub fn look(&mut self, key: &[u8]) -> Option<&Entry> {
-        let db = self.db();
-        self.state.store.look(db, key)
-    }
-    /// See [`Store::look_untold`].
-    pub fn look_untold(&mut self, key: &[u8]) -> Option<&Entry> {
-        let db = self.db();
-        self.state.store.look_untold(db, key)
-    }
-    /// See [`Store::expire_if_due`].
-    pub fn expire_if_due(&mut self, key: &[u8]) -> bool {
-        let db = self.db();
-        self.state.store.expire_if_due(db, key)
-    }
-    /// See [`Store::has`].
-    #[inline]
-    pub fn has(&mut self, key: &[u8]) -> bool {
-        let db = self.db();
-        self.state.store.has(db, key)
-    }
-    /// See [`Store::edit`].
-    #[inline]
-    pub fn edit(&mut self, key: &[u8]) -> Option<Edit<'_>> {
-        let db = self.db();
-        self.state.store.edit(db, key)
-    }
-    /// See [`Store::edit_or`].
-    pub fn edit_or(&mut self, key: &[u8], fresh: impl FnOnce() -> Value) -> Edit<'_> {
-        let db = self.db();
-        self.state.store.edit_or(db, key, fresh)
-    }
-    /// See [`Store::notify`].
-    pub fn notify(&mut self, key: &[u8], event: Event) {
-        let db = self.db();
-        self.state.store.notify(db, key, event);
-    }
-    /// See [`Store::put`].
-    #[inline]
-    pub fn put(&mut self, key: &[u8], value: Value, expiry: Expiry, event: Event) {
-        let db = self.db();
-        self.state.store.put(db, key, value, expiry, event);
-    }
-    /// See [`Store::remove`].
-    pub fn remove(&mut self, key: &[u8], event: Event) -> bool {
-        let db = self.db();
-        self.state.store.remove(db, key, event)
-    }
-    /// Does something with the generator of the state, which the borrow of a value would otherwise be in the way of.
-    pub fn with_rng<R>(&mut self, act: impl FnOnce(&mut Self, &mut Rng) -> R) -> R {
-        let mut rng = self.state.store.rng.clone();
-        let result = act(self, &mut rng);
-        self.state.store.rng = rng;
-        result
-    }
-    /// See [`Store::discard`].
-    pub fn discard(&mut self, key: &[u8], event: Event) -> bool {
-        let db = self.db();
-        self.state.store.discard(db, key, event)
-    }
-    /// True while somebody reads the journal: only then is it worth building a propagated form.
-    pub fn has_journal(&self) -> bool {
-        self.state.store.has_journal()
-    }
-    /// Tells the propagated form of this command instead of its own words (what is not deterministic is made so).
-    pub fn propagate(&mut self, argv: Argv<'_>) {
-        self.state.rewritten = true;
-        let db = self.db();
-        self.state.store.propagate(db, argv);
-    }
-    /// Tells that the key went: as UNLINK where a setting frees in the background.
-    pub fn propagate_removal(&mut self, key: &[u8], lazily: bool) {
-        self.propagate(&[if lazily { b"UNLINK" } else { b"DEL" }, key]);
-    }
-    /// This command's change is not propagated (or was, in other words).
-    pub fn propagate_nothing(&mut self) {
-        self.state.rewritten = true;
     }
 }
 
@@ -599,6 +192,13 @@ fn client_row(
     bound_row(cx, row, argv)
 }
 
+/// Whether a client's command would run now: it is neither refused nor queued.
+#[cfg(feature = "server")]
+pub(crate) fn runs_now(cx: &mut Ctx<'_>, argv: Argv<'_>) -> bool {
+    let table = cx.state.table;
+    matches!(client_row(cx, table, argv), Ok((_, false)))
+}
+
 /// Commands that a setting has to allow.
 #[cold]
 fn check_protected(cx: &Ctx<'_>, row: &Row) -> Result<(), Failure> {
@@ -629,7 +229,7 @@ fn bound_row(cx: &mut Ctx<'_>, row: &'static Row, argv: Argv<'_>) -> Result<(&'s
     if cx.state.cluster.is_some() {
         cx.check_slot(row, argv)?;
     }
-    if cx.state.config.memory.maxmemory != 0 {
+    if cx.state.config.memory.maxmemory != 0 && cx.state.busy.is_none() {
         memory::admit(cx, row, argv)?;
     }
     if cx.state.config.min_replicas_to_write != 0 {
@@ -640,6 +240,12 @@ fn bound_row(cx: &mut Ctx<'_>, row: &'static Row, argv: Argv<'_>) -> Result<(&'s
     }
     if cx.only_listens() && !runs_while_listening(row) {
         return Err(Failure::while_listening(row.spec.name));
+    }
+    if let Some(busy) = &cx.state.busy
+        && !row.spec.has(ALLOW_BUSY)
+    {
+        let busy = busy.clone();
+        return Err(refusal(cx, row, busy));
     }
     Ok((row, in_multi && !runs_in_multi(row)))
 }
@@ -652,8 +258,7 @@ fn refused(cx: &mut Ctx<'_>, argv: Argv<'_>, failure: Failure) -> Failure {
     }
     match failure {
         Failure::Arity(name) if name == "exec" => {
-            cx.session_mut().queue = None;
-            cx.state.store.unwatch(cx.id);
+            cx.end_transaction();
             Failure::exec_arity()
         }
         failure => {
@@ -669,8 +274,7 @@ fn refusal(cx: &mut Ctx<'_>, row: &Row, failure: Failure) -> Failure {
     if row.spec.name != "exec" {
         return failure;
     }
-    cx.session_mut().queue = None;
-    cx.state.store.unwatch(cx.id);
+    cx.end_transaction();
     Failure::exec_aborted(&failure)
 }
 

@@ -1,5 +1,5 @@
-//! client-output-buffer-limit: how much may wait to be read by a client before its session is ended. Only subscribers
-//! have something that waits; the limits of the other classes are kept and shown.
+//! client-output-buffer-limit: how much may wait to be read by a client before its session is ended: in the inbox of one
+//! who listens or follows, and on its way through a socket. Who looks is in `pubsub` and in `engine::connection`.
 
 use super::args::is;
 use super::session::Session;

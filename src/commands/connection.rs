@@ -203,11 +203,10 @@ pub(super) fn client_name(name: &[u8]) -> Result<Bytes, Failure> {
 }
 
 fn reset(cx: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
-    cx.state.store.unwatch(cx.id);
+    cx.end_transaction();
     cx.state.end_subscriptions(cx.id);
     cx.state.reset_user(cx.id);
     let session = cx.session_mut();
-    session.queue = None;
     session.db = 0;
     session.resp = Resp::V2;
     session.name = Bytes::default();

@@ -84,10 +84,10 @@ fn exec(cx: &mut Ctx<'_>, _: Argv<'_>, _: &mut Reply) -> Result<Flow, Failure> {
 }
 
 fn discard(cx: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
-    if cx.session_mut().queue.take().is_none() {
+    if cx.session().queue.is_none() {
         return Err(Failure::DISCARD_WITHOUT_MULTI);
     }
-    cx.state.store.unwatch(cx.id);
+    cx.end_transaction();
     out.ok();
     Ok(Flow::Done)
 }

@@ -4,8 +4,7 @@
 use super::client::has_a_name;
 use super::{Client, Core, Engine};
 use crate::command::session::Peer;
-use crate::command::spec::ALLOW_BUSY;
-use crate::command::{Argv, Ctx, Flow, Origin, State, call};
+use crate::command::{Argv, Ctx, Flow, Origin, State, call, runs_now};
 use crate::error::{Error, Failure};
 use crate::reply::resp::encode;
 use crate::reply::{Reply, Resp};
@@ -84,12 +83,10 @@ pub(crate) struct Meanwhile<'a> {
 impl Engine {
     /// Opens a session for a client that came through a socket.
     pub(crate) fn connect(&self, peer: Peer) -> Result<Client, Error> {
-        let client = self.try_client()?;
         let mut core = self.shared.lock()?;
-        core.state.sessions.get_mut(client.id).peer = Some(Box::new(peer));
-        core.state.debug.is_served = true;
-        drop(core);
-        Ok(client)
+        let now_ms = core.clock.now_ms();
+        let id = core.state.open_session(now_ms, Some(peer));
+        Ok(Client::new(self.shared.clone(), id))
     }
     /// Whether a script of another thread has run for long.
     pub(crate) fn is_held_for_long(&self) -> Result<bool, Error> {
@@ -210,8 +207,8 @@ impl Client {
 /// Whether a reply would have been so long that there is none.
 #[cold]
 fn is_endless(reply: &Reply) -> bool {
-    let refusal = Failure::RANDOM_REPLY_TOO_LARGE;
-    reply.error_message() == Some(&refusal.to_bytes())
+    let is_refusal = |text: &[u8]| *text == *Failure::RANDOM_REPLY_TOO_LARGE.to_bytes();
+    reply.error_message().is_some_and(is_refusal)
 }
 
 impl Core {
@@ -306,9 +303,7 @@ impl Meanwhile<'_> {
     /// See [`Engine::connect`].
     pub(crate) fn connect(&mut self, engine: &Engine, peer: Peer) -> Client {
         let now_ms = self.state.store.now_ms();
-        let id = self.state.sessions.open(now_ms);
-        self.state.sessions.get_mut(id).peer = Some(Box::new(peer));
-        self.state.stats.connections += 1;
+        let id = self.state.open_session(now_ms, Some(peer));
         Client::new(engine.shared.clone(), id)
     }
     /// See [`Client::exchange`].
@@ -322,11 +317,7 @@ impl Meanwhile<'_> {
         let Desk { reply, out, .. } = desk;
         reply.clear();
         has_a_name(argv)?;
-        if let Err(failure) = self.check(client.id, argv) {
-            reply.error(&failure);
-        } else if !client.shared.answers_beside_the_lock(argv, reply)
-            && let Err(failure) = self.call(client.id, argv, reply)
-        {
+        if let Err(failure) = self.call(client, argv, reply) {
             reply.error(&failure);
         }
         self.state.take_messages(client.id, out);
@@ -338,37 +329,17 @@ impl Meanwhile<'_> {
     pub(crate) fn receive(&mut self, client: &Client, desk: Desk<'_>) {
         self.state.take_messages(client.id, desk.out);
     }
-    /// Who may not call a command is told so whatever runs.
-    fn check(&mut self, id: SessionId, argv: Argv<'_>) -> Result<(), Failure> {
-        let cx = &mut Ctx::new(self.state, id, Origin::Client);
-        match cx.state.table.lookup(argv) {
-            Ok(row) if cx.session().restricted => {
-                cx.check_authenticated(row)?;
-                cx.check_permission(row, argv)
-            }
-            _ => Ok(()),
-        }
-    }
-    fn call(&mut self, id: SessionId, argv: Argv<'_>, reply: &mut Reply) -> Result<(), Failure> {
+    /// Calls what may run beside a script; the call path refuses all else.
+    fn call(&mut self, client: &Client, argv: Argv<'_>, reply: &mut Reply) -> Result<(), Failure> {
         let busy = if self.control.is_function() { Failure::BUSY_FUNCTION } else { Failure::BUSY_SCRIPT };
-        let row = self.state.table.lookup(argv).ok();
-        let cx = &mut Ctx::new(self.state, id, Origin::Client);
-        match row {
-            // What is no command is refused as such.
-            None => call(cx, argv, reply).map(drop),
-            Some(row) if row.spec.has(ALLOW_BUSY) => match call(cx, argv, reply)? {
-                Flow::Done => Ok(()),
-                _ => Err(busy),
-            },
-            Some(row) if row.spec.name == "exec" && cx.session().queue.is_some() => {
-                cx.session_mut().queue = None;
-                cx.state.store.unwatch(id);
-                Err(Failure::exec_aborted(&busy))
-            }
-            Some(_) => {
-                cx.session_mut().spoil_queue();
-                Err(busy)
-            }
+        self.state.set_busy(Some(busy.clone()));
+        let cx = &mut Ctx::new(self.state, client.id, Origin::Client);
+        let is_answered = runs_now(cx, argv) && client.shared.answers_beside_the_lock(argv, reply);
+        let flow = if is_answered { Ok(Flow::Done) } else { call(cx, argv, reply) };
+        self.state.set_busy(None);
+        match flow? {
+            Flow::Done => Ok(()),
+            _ => Err(busy),
         }
     }
 }

@@ -108,8 +108,7 @@ impl Engine {
     pub fn try_client(&self) -> Result<Client, Error> {
         let mut core = self.shared.lock()?;
         let now_ms = core.clock.now_ms();
-        core.state.stats.connections += 1;
-        let id = core.state.sessions.open(now_ms);
+        let id = core.state.open_session(now_ms, None);
         Ok(Client::new(self.shared.clone(), id))
     }
     /// Opens a session.
@@ -435,9 +434,6 @@ impl Engine {
         let mut store = store;
         store.set_memory(config.memory);
         let mut state = State::new(store, config, crate::commands::table());
-        if !state.config.requirepass().is_empty() {
-            state.require_password();
-        }
         state.started_at_ms = clock.now_ms();
         state.saving.saved_at_s = state.started_at_ms.div_euclid(1000);
         state.cluster = state.config.cluster_enabled.then(Box::default);
