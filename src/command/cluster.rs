@@ -36,6 +36,8 @@ pub struct Cluster {
     others: Vec<Node>,
     /// Who serves each slot.
     owners: Vec<NodeNumber>,
+    /// How many slots nobody serves.
+    unserved: usize,
     /// Slots of this node on their way to others.
     pub migrating: BTreeMap<u16, NodeNumber>,
     /// Slots of others on their way to this node.
@@ -54,6 +56,7 @@ impl Default for Cluster {
         Cluster {
             others: Vec::new(),
             owners: vec![MYSELF; usize::from(SLOT_COUNT)],
+            unserved: 0,
             migrating: BTreeMap::new(),
             importing: BTreeMap::new(),
             current_epoch: 0,
@@ -71,7 +74,9 @@ impl Cluster {
     /// Lets a node serve a slot, or nobody.
     pub fn assign(&mut self, slot: u16, node: Option<NodeNumber>) {
         if let Some(owner) = self.owners.get_mut(usize::from(slot)) {
+            self.unserved -= usize::from(*owner == NOBODY);
             *owner = node.unwrap_or(NOBODY);
+            self.unserved += usize::from(*owner == NOBODY);
         }
     }
     /// How many slots a node serves.
@@ -80,7 +85,7 @@ impl Cluster {
     }
     /// Slots that somebody serves.
     pub fn assigned(&self) -> usize {
-        self.owners.iter().filter(|&&owner| owner != NOBODY).count()
+        self.owners.len() - self.unserved
     }
     /// The ranges of slots that each node serves, in order: first and last slot and the node.
     pub fn ranges(&self) -> Vec<(u16, u16, NodeNumber)> {
@@ -116,7 +121,10 @@ impl Cluster {
         self.others.remove(place);
         for owner in &mut self.owners {
             *owner = match *owner {
-                owner if owner == node => NOBODY,
+                owner if owner == node => {
+                    self.unserved += 1;
+                    NOBODY
+                }
                 owner if owner > node && owner != NOBODY => owner - 1,
                 owner => owner,
             };
@@ -132,6 +140,7 @@ impl Cluster {
         let (current_epoch, my_epoch) = if hard { (0, 0) } else { (self.current_epoch, self.my_epoch) };
         *self = Cluster { current_epoch, my_epoch, identities, ..Cluster::default() };
         self.owners.fill(NOBODY);
+        self.unserved = self.owners.len();
     }
     /// Takes the next epoch, unless this node has the newest one already; whether it did.
     pub fn bump_epoch(&mut self) -> bool {
@@ -211,24 +220,24 @@ impl State {
 
 /// What a command needs of a cluster.
 #[derive(Default)]
-struct Needs {
+struct Needs<'a> {
     /// The slot of its keys.
     slot: Option<u16>,
-    first_key: Vec<u8>,
+    first_key: &'a [u8],
     has_many_keys: bool,
     existing: usize,
     missing: usize,
 }
 
-impl Needs {
+impl<'a> Needs<'a> {
     /// Adds the keys of a command.
-    fn add(&mut self, cx: &Ctx<'_>, row: &Row, argv: Argv<'_>) -> Result<(), Failure> {
+    fn add(&mut self, cx: &Ctx<'_>, row: &Row, argv: &[&'a [u8]]) -> Result<(), Failure> {
         let is_channel = row.spec.group == Group::Pubsub;
         for at in keys::routed(row.spec, argv) {
             let Some(key) = argv.get(at) else { continue };
             let slot = key_slot(key);
             if self.slot.is_none() {
-                (self.slot, self.first_key) = (Some(slot), key.to_vec());
+                (self.slot, self.first_key) = (Some(slot), *key);
                 if cx.state.cluster.as_ref().is_some_and(|cluster| cluster.owner(slot).is_none()) {
                     return Err(Failure::SLOT_NOT_SERVED);
                 }
@@ -284,7 +293,7 @@ impl Ctx<'_> {
         }
         Ok(())
     }
-    fn slot_of_queue(&self) -> Result<Needs, Failure> {
+    fn slot_of_queue(&self) -> Result<Needs<'_>, Failure> {
         let mut needs = Needs::default();
         let Some(queue) = &self.session().queue else { return Ok(needs) };
         for words in &queue.commands {
@@ -298,15 +307,14 @@ impl Ctx<'_> {
     /// An EXEC that has to go elsewhere ends its transaction.
     fn redirect(&mut self, row: &Row, failure: Failure) -> Failure {
         if row.spec.name == "exec" {
-            self.session_mut().queue = None;
-            self.state.store.unwatch(self.id);
+            self.end_transaction();
         }
         failure
     }
     /// Whether this node serves keys; their slot.
     fn serves(
         &self,
-        needs: &Needs,
+        needs: &Needs<'_>,
         writes: bool,
         is_asking: bool,
         row: &Row,
@@ -381,6 +389,29 @@ impl Ctx<'_> {
                 self.state.keys_slot = slot;
                 Ok(())
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_that_nobody_serves_are_counted_as_they_change() {
+        let mut cluster = Cluster::default();
+        let node = |port| Node { id: "ab".repeat(20), address: String::new(), port };
+        cluster.add(node(1), [1, 2, 3]);
+        cluster.add(node(2), [3, 4]);
+        let mut rng = Rng::new(7);
+        for _ in 0..2000 {
+            match rng.below(40) {
+                0 => cluster.reset(false),
+                1 => cluster.forget(1),
+                2 => cluster.add(node(3), [rng.below(50) as u16]),
+                owner => cluster.assign(rng.below(50) as u16, (owner % 2 == 0).then_some(MYSELF)),
+            }
+            assert_eq!(cluster.assigned(), cluster.owners.iter().filter(|&&owner| owner != NOBODY).count());
         }
     }
 }
