@@ -81,7 +81,7 @@ impl Ctx<'_> {
     pub fn now_ms(&self) -> i64 {
         self.state.store.now_ms()
     }
-    /// See [`Store::read`].
+    /// See `Store::read`.
     #[inline]
     pub fn read(&mut self, key: &[u8]) -> Option<&Entry> {
         let db = self.db();

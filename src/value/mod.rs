@@ -7,6 +7,7 @@ pub mod hyperloglog;
 pub mod list;
 pub mod packed;
 pub mod partial_sort;
+mod places;
 pub mod preview;
 pub mod rdb;
 pub mod set;

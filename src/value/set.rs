@@ -333,7 +333,7 @@ mod tests {
         }
         let Form::Table(table) = &set.form else { panic!("{}", set.encoding()) };
         assert!(table.heap_bytes() / 100_000 < 56, "{}", table.heap_bytes());
-        assert_eq!(set.memory_bytes(), size_of::<Set>() + 100_000 * 32);
+        assert_eq!(set.memory_bytes(), size_of::<Set>() + 100_000 * 34);
     }
 
     proptest! {

@@ -4,12 +4,11 @@
 //! to the last is always ahead of the cursor or already returned, whatever is added and removed in between. A table
 //! that took the place of another has its items elsewhere: it knows a cursor of the other by its number.
 
-use hashbrown::HashTable;
-
+use super::places::Places;
 use crate::util::hasher::Hasher;
 
-/// What a place costs in the hash table: five bytes in a table that is two thirds full.
-const PLACE_BYTES: usize = 8;
+/// What a place costs: eight bytes in an array that is three quarters full.
+const PLACE_BYTES: usize = 10;
 
 /// An item that is found by a byte string it holds.
 pub trait Keyed {
@@ -23,7 +22,7 @@ pub trait Keyed {
 #[derive(Clone)]
 pub struct Table<T> {
     items: Vec<T>,
-    places: HashTable<u32>,
+    places: Places,
     hasher: Hasher,
     items_heap_bytes: usize,
     walk: u32,
@@ -40,7 +39,7 @@ impl<T: Keyed> Table<T> {
     pub fn with_capacity(capacity: usize) -> Self {
         Table {
             items: Vec::with_capacity(capacity),
-            places: HashTable::with_capacity(capacity),
+            places: Places::with_capacity(capacity),
             hasher: Hasher::default(),
             items_heap_bytes: 0,
             walk: 0,
@@ -81,8 +80,7 @@ impl<T: Keyed> Table<T> {
     #[inline]
     pub fn find(&self, key: &[u8]) -> Result<u32, u64> {
         let hash = self.hasher.hash_bytes(key);
-        let found = self.places.find(hash, |&place| self.items[place as usize].key() == key);
-        found.copied().ok_or(hash)
+        self.places.find(hash, |place| self.items[place as usize].key() == key).ok_or(hash)
     }
 
     /// Adds an item that [`find`](Self::find) did not find, and returns its place.
@@ -94,8 +92,7 @@ impl<T: Keyed> Table<T> {
         let place = self.items.len() as u32;
         self.items_heap_bytes += item.heap_bytes();
         self.items.push(item);
-        let (items, hasher) = (&self.items, &self.hasher);
-        self.places.insert_unique(hash, place, |&place| hasher.hash_bytes(items[place as usize].key()));
+        self.places.insert(hash, place);
         place
     }
 
@@ -112,12 +109,9 @@ impl<T: Keyed> Table<T> {
     /// Removes the item at a place; the last item moves there.
     pub fn remove(&mut self, place: u32) -> Option<T> {
         let last = self.items.len().checked_sub(1)? as u32;
-        self.forget(place, self.hash_at(place)?);
+        self.places.remove(self.hash_at(place)?, place);
         if place != last {
-            let hash = self.hash_at(last)?;
-            if let Some(moved) = self.places.find_mut(hash, |&known| known == last) {
-                *moved = place;
-            }
+            self.places.update(self.hash_at(last)?, last, place);
         }
         let item = self.items.swap_remove(place as usize);
         self.items_heap_bytes -= item.heap_bytes();
@@ -135,12 +129,6 @@ impl<T: Keyed> Table<T> {
         self.at(place).map(|item| self.hasher.hash_bytes(item.key()))
     }
 
-    fn forget(&mut self, place: u32, hash: u64) {
-        if let Ok(entry) = self.places.find_entry(hash, |&known| known == place) {
-            entry.remove();
-        }
-    }
-
     /// Gives memory back once three quarters of it are unused.
     fn shrink(&mut self) {
         let len = self.items.len();
@@ -148,8 +136,7 @@ impl<T: Keyed> Table<T> {
             return;
         }
         self.items.shrink_to(len * 2);
-        let (items, hasher) = (&self.items, &self.hasher);
-        self.places.shrink_to(len * 2, |&place| hasher.hash_bytes(items[place as usize].key()));
+        self.places.shrink_to(len * 2);
     }
 
     /// The number in cursors of this table; 0 until it got one.
@@ -185,7 +172,7 @@ impl<T: Keyed> Table<T> {
     /// The bytes really allocated.
     #[cfg(test)]
     pub(super) fn heap_bytes(&self) -> usize {
-        self.items.capacity() * size_of::<T>() + self.places.allocation_size() + self.items_heap_bytes
+        self.items.capacity() * size_of::<T>() + self.places.heap_bytes() + self.items_heap_bytes
     }
 }
 
