@@ -21,7 +21,7 @@ pub(super) struct Places {
 }
 
 fn tag(hash: u64) -> u64 {
-    (hash ^ hash >> 32) << 32
+    (hash ^ (hash >> 32)) << 32
 }
 
 impl Places {
@@ -36,7 +36,7 @@ impl Places {
     /// Where a pair is if nothing stands in its way.
     #[inline]
     fn home(&self, pair: u64) -> usize {
-        ((pair >> 32) * self.homes as u64 >> 32) as usize
+        (((pair >> 32) * self.homes as u64) >> 32) as usize
     }
 
     /// The place with this hash that is the right one.
