@@ -7,7 +7,7 @@ use crate::command::TracedCall;
 use crate::contract::{Contract, ContractError, Verdict};
 use crate::error::Error;
 use crate::reply::{FromReply, Reply};
-use crate::util::sha1::sha1_hex;
+use crate::util::digest::sha1_hex;
 use crate::util::words::join_words;
 use std::borrow::Cow;
 use std::fmt;

@@ -11,7 +11,7 @@ use crate::command::log::{LINE_BYTES_MAX, LogLevel};
 use crate::command::session::SCRIPT_SESSION;
 use crate::reply::Resp;
 use crate::store::Targets;
-use crate::util::sha1::sha1_hex;
+use crate::util::digest::sha1_hex;
 use mlua::ffi::lua_CFunction;
 
 const VERSION: &[u8] = b"7.0.15";

@@ -7,6 +7,7 @@ pub mod clock;
 pub mod crc16;
 pub mod crc64;
 mod decimal;
+pub mod digest;
 pub mod float;
 pub mod geohash;
 pub mod glob;
@@ -17,8 +18,6 @@ pub mod lrand48;
 pub mod lzf;
 pub mod num;
 pub mod rng;
-pub mod sha1;
-pub mod sha256;
 pub mod sort;
 pub mod words;
 

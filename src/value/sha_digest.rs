@@ -1,9 +1,9 @@
 //! The digest that DEBUG DIGEST shows, made as the server makes it: of SHA-1s that are mixed in where order matters and
 //! combined by exclusive or where it does not. The digest of states of this engine is in `digest`.
 
+use crate::util::digest::{hex, sha1};
 use crate::util::float::format_general;
 use crate::util::num::NumBuf;
-use crate::util::sha1::{hex, sha1};
 use crate::value::Value;
 
 /// A digest that grows.

@@ -200,7 +200,7 @@ impl<'a> Generator<'a> {
         };
         let what = match verb {
             "EVAL" | "EVAL_RO" => script.as_bytes().to_vec(),
-            "EVALSHA" | "EVALSHA_RO" => moonkeep::util::sha1::sha1_hex(script.as_bytes()).to_vec(),
+            "EVALSHA" | "EVALSHA_RO" => moonkeep::util::digest::sha1_hex(script.as_bytes()).to_vec(),
             _ => b"f".to_vec(),
         };
         let mut argv = vec![verb.as_bytes().to_vec(), what, b"0".to_vec()];

@@ -16,7 +16,7 @@ pub(crate) use rules::{Grammar, has_spaces};
 pub use selector::{Denied, Selector};
 
 use crate::util::bytes::Bytes;
-use crate::util::sha256::sha256_hex;
+use crate::util::digest::sha256_hex;
 use std::collections::BTreeMap;
 
 /// The user that a session has who did not name another one.

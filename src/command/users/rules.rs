@@ -9,7 +9,7 @@ use super::selector::{CommandSet, KeyPattern, Selector, c_str, is_one_of};
 use super::{Hash, User};
 use crate::error::{Failure, RuleError};
 use crate::util::bytes::Bytes;
-use crate::util::sha256::sha256_hex;
+use crate::util::digest::sha256_hex;
 use crate::util::words::split_words;
 use std::borrow::Cow;
 

@@ -1,7 +1,8 @@
-//! SHA-1: the name of a script is that of its source, in lower-case hexadecimal; digests of what is stored are made of it.
-//! No allocation but for text. The digest itself is the `sha1` crate's.
+//! Digests: the SHA-1 that names a script and sums what is stored, the SHA-256 that a password is kept as. The digests
+//! themselves are the `sha1` and `sha2` crates'.
 
 use sha1::{Digest, Sha1};
+use sha2::Sha256;
 
 const HEX: &[u8; 16] = b"0123456789abcdef";
 
@@ -12,18 +13,28 @@ pub fn sha1(bytes: &[u8]) -> [u8; 20] {
 
 /// SHA-1 of the bytes as 40 lower-case hexadecimal digits.
 pub fn sha1_hex(bytes: &[u8]) -> [u8; 40] {
-    let mut text = [0; 40];
-    for (pair, byte) in text.chunks_exact_mut(2).zip(sha1(bytes)) {
-        pair[0] = HEX[usize::from(byte >> 4)];
-        pair[1] = HEX[usize::from(byte & 15)];
-    }
-    text
+    digits(&sha1(bytes))
+}
+
+/// SHA-256 of the bytes as 64 lower-case hexadecimal digits.
+pub fn sha256_hex(bytes: &[u8]) -> [u8; 64] {
+    digits(&Sha256::digest(bytes))
 }
 
 /// Bytes as lower-case hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
     let digits = bytes.iter().flat_map(|byte| [HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]);
     digits.map(char::from).collect()
+}
+
+/// The same where the length is known: no allocation.
+fn digits<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    let mut text = [0; N];
+    for (pair, byte) in text.chunks_exact_mut(2).zip(bytes) {
+        pair[0] = HEX[usize::from(byte >> 4)];
+        pair[1] = HEX[usize::from(byte & 15)];
+    }
+    text
 }
 
 #[cfg(test)]
@@ -35,5 +46,6 @@ mod tests {
         assert_eq!(&sha1_hex(b""), b"da39a3ee5e6b4b0d3255bfef95601890afd80709");
         assert_eq!(&sha1_hex(b"return 1"), b"e0e1f9fabfc9d4800c877a703b823ac0578ff8db");
         assert_eq!(hex(&sha1(b"")), "da39a3ee5e6b4b0d3255bfef95601890afd80709");
+        assert_eq!(&sha256_hex(b"abc"), b"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     }
 }
