@@ -87,50 +87,50 @@ impl Ctx<'_> {
         let db = self.db();
         self.state.store.read(db, key)
     }
-    /// See [`Store::look`].
+    /// See `Store::look`.
     pub fn look(&mut self, key: &[u8]) -> Option<&Entry> {
         let db = self.db();
         self.state.store.look(db, key)
     }
-    /// See [`Store::look_untold`].
+    /// See `Store::look_untold`.
     pub fn look_untold(&mut self, key: &[u8]) -> Option<&Entry> {
         let db = self.db();
         self.state.store.look_untold(db, key)
     }
-    /// See [`Store::expire_if_due`].
+    /// See `Store::expire_if_due`.
     pub fn expire_if_due(&mut self, key: &[u8]) -> bool {
         let db = self.db();
         self.state.store.expire_if_due(db, key)
     }
-    /// See [`Store::has`].
+    /// See `Store::has`.
     #[inline]
     pub fn has(&mut self, key: &[u8]) -> bool {
         let db = self.db();
         self.state.store.has(db, key)
     }
-    /// See [`Store::edit`].
+    /// See `Store::edit`.
     #[inline]
     pub fn edit(&mut self, key: &[u8]) -> Option<Edit<'_>> {
         let db = self.db();
         self.state.store.edit(db, key)
     }
-    /// See [`Store::edit_or`].
+    /// See `Store::edit_or`.
     pub fn edit_or(&mut self, key: &[u8], fresh: impl FnOnce() -> Value) -> Edit<'_> {
         let db = self.db();
         self.state.store.edit_or(db, key, fresh)
     }
-    /// See [`Store::notify`].
+    /// See `Store::notify`.
     pub fn notify(&mut self, key: &[u8], event: Event) {
         let db = self.db();
         self.state.store.notify(db, key, event);
     }
-    /// See [`Store::put`].
+    /// See `Store::put`.
     #[inline]
     pub fn put(&mut self, key: &[u8], value: Value, expiry: Expiry, event: Event) {
         let db = self.db();
         self.state.store.put(db, key, value, expiry, event);
     }
-    /// See [`Store::remove`].
+    /// See `Store::remove`.
     pub fn remove(&mut self, key: &[u8], event: Event) -> bool {
         let db = self.db();
         self.state.store.remove(db, key, event)
@@ -142,7 +142,7 @@ impl Ctx<'_> {
         self.state.store.rng = rng;
         result
     }
-    /// See [`Store::discard`].
+    /// See `Store::discard`.
     pub fn discard(&mut self, key: &[u8], event: Event) -> bool {
         let db = self.db();
         self.state.store.discard(db, key, event)
