@@ -59,6 +59,8 @@ pub enum Unblock {
     Error,
     /// The stream that a reader of a group waited for is gone.
     StreamGone,
+    /// The engine has become a replica: the session ends with its reply.
+    RoleChanged,
     /// The session has ended.
     Closed,
 }

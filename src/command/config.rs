@@ -7,6 +7,7 @@ mod values;
 
 pub use setting::Setting;
 
+use super::master::Master;
 use super::output_limits::OutputLimits;
 use crate::store::{Classes, MemorySettings};
 use crate::util::bytes::Bytes;
@@ -51,6 +52,8 @@ pub struct Config {
     pub maxclients: u64,
     /// maxmemory-eviction-tenacity: kept, but eviction never stops half-way.
     pub maxmemory_eviction_tenacity: u64,
+    /// Whom the engine follows: replicaof.
+    pub master: Option<Master>,
     /// Within how many seconds a replica has to be heard of: min-replicas-max-lag; 0 for no matter.
     pub min_replicas_max_lag: u64,
     /// How many such replicas writes need: min-replicas-to-write; 0 for none.
@@ -65,6 +68,12 @@ pub struct Config {
     pub output_limits: OutputLimits,
     /// The longest string: proto-max-bulk-len.
     pub proto_max_bulk_len: u64,
+    /// As a replica, memory is the master's business: replica-ignore-maxmemory.
+    pub replica_ignore_maxmemory: bool,
+    /// As a replica, it takes no writes of clients: replica-read-only.
+    pub replica_read_only: bool,
+    /// As a replica, it shows what may be out of date: replica-serve-stale-data.
+    pub replica_serve_stale_data: bool,
     /// set-max-intset-entries.
     pub set_max_intset_entries: u64,
     /// From how many microseconds on a command is noted by SLOWLOG: slowlog-log-slower-than; below zero for never.
@@ -109,11 +118,15 @@ impl Default for Config {
             output_limits: OutputLimits::default(),
             maxclients: 10_000,
             maxmemory_eviction_tenacity: 10,
+            master: None,
             min_replicas_max_lag: 10,
             min_replicas_to_write: 0,
             memory: MemorySettings::default(),
             lazy_user_del: false,
             proto_max_bulk_len: 512 * 1024 * 1024,
+            replica_ignore_maxmemory: true,
+            replica_read_only: true,
+            replica_serve_stale_data: true,
             set_max_intset_entries: 512,
             slowlog_log_slower_than: 10_000,
             slowlog_max_len: 128,

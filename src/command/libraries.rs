@@ -34,6 +34,10 @@ impl FunctionFlags {
     pub fn no_writes(self) -> bool {
         self.0 & 1 == 1
     }
+    /// Whether the function may run on a replica whose link is down.
+    pub fn allow_stale(self) -> bool {
+        self.0 >> 2 & 1 == 1
+    }
     /// Whether the function does not fit a node of a cluster.
     pub fn no_cluster(self) -> bool {
         self.0 >> 3 & 1 == 1

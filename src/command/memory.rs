@@ -3,7 +3,7 @@
 //! is decided when it begins (`State::begin_script`).
 
 use super::shebang::{self, Flags};
-use super::spec::{DENYOOM, Flags as CommandFlags, WRITE};
+use super::spec::{DENYOOM, Flags as CommandFlags, STALE, WRITE};
 use super::table::Row;
 use super::{Argv, Ctx, State, refusal};
 use crate::error::Failure;
@@ -18,7 +18,7 @@ pub(super) fn admit(cx: &mut Ctx<'_>, row: &Row, argv: Argv<'_>) -> Result<(), F
     if session.replays || session.woken_by.is_some() {
         return Ok(());
     }
-    let is_short = !cx.state.store.make_room();
+    let is_short = !cx.state.make_room();
     if cx.state.store.has_events() {
         cx.state.tell_events();
     }
@@ -43,16 +43,19 @@ pub(super) fn admit_write(cx: &mut Ctx<'_>, row: &Row, argv: Argv<'_>) -> Result
     Ok(())
 }
 
-/// The flags that a command has in a queue: those of its script too, as far as memory goes.
+/// The flags that a command has in a queue: what its script declares counts instead of what is said of all scripts.
 pub(super) fn queued_flags(cx: &Ctx<'_>, row: &Row, argv: Argv<'_>) -> CommandFlags {
-    let Some(flags) = script_flags(cx, row.spec.name, argv) else { return row.spec.flags };
+    let Some(flags) = script_flags(cx, row.spec.name, argv).filter(|flags| flags.declared) else {
+        return row.spec.flags;
+    };
     let may_grow = if flags.may_grow() { DENYOOM } else { 0 };
-    let may_write = if flags.declared && !flags.no_writes { WRITE } else { 0 };
-    row.spec.flags | may_grow | may_write
+    let may_write = if flags.no_writes { 0 } else { WRITE };
+    let may_be_stale = if flags.allow_stale { STALE } else { 0 };
+    row.spec.flags & !STALE | may_grow | may_write | may_be_stale
 }
 
 /// Whether a command may write: by its flags, by those of the script it runs, or as it is queued.
-fn may_write(cx: &Ctx<'_>, row: &Row, argv: Argv<'_>) -> bool {
+pub(super) fn may_write(cx: &Ctx<'_>, row: &Row, argv: Argv<'_>) -> bool {
     match (&cx.session().queue, row.spec.name) {
         (Some(queue), "exec") => queue.flags & WRITE != 0,
         _ => queued_flags(cx, row, argv) & WRITE != 0,
@@ -95,11 +98,22 @@ impl State {
             }
             self.script_crosses_slots = !flags.declared || flags.allow_cross_slot_keys;
         }
+        if self.is_stale() && !(flags.declared && flags.allow_stale) {
+            return Err(if flags.declared {
+                Failure::SCRIPT_MAY_NOT_BE_STALE
+            } else {
+                Failure::MASTER_IS_DOWN
+            });
+        }
+        let is_read_only = self.is_read_only();
+        if is_read_only && flags.declared && !flags.no_writes {
+            return Err(Failure::SCRIPT_ON_READ_ONLY_REPLICA);
+        }
         let lacks_replicas = !self.has_enough_replicas();
         if lacks_replicas && flags.declared && !flags.no_writes {
             return Err(Failure::NO_REPLICAS);
         }
-        self.refuses_writes = lacks_replicas && !flags.declared;
+        self.refuses_writes = is_read_only || (lacks_replicas && !flags.declared);
         let is_short = self.out_of_memory && self.config.memory.maxmemory != 0;
         if is_short && flags.may_grow() {
             return Err(Failure::SCRIPT_OUT_OF_MEMORY);
@@ -114,7 +128,7 @@ impl State {
     #[cold]
     pub(super) fn check_growth(&mut self, row: &Row) -> Result<(), Failure> {
         if self.refuses_writes && row.spec.has(WRITE) {
-            return Err(Failure::NO_REPLICAS);
+            return Err(if self.has_master() { Failure::READ_ONLY_REPLICA } else { Failure::NO_REPLICAS });
         }
         if self.refuses_growth && row.spec.has(DENYOOM) {
             return Err(Failure::OutOfMemory);
@@ -122,9 +136,12 @@ impl State {
         self.refuses_growth &= !row.spec.has(WRITE);
         Ok(())
     }
-    /// Whether as many replicas follow as min-replicas-to-write asks for.
+    /// Whether as many replicas follow as min-replicas-to-write asks for; one that is a replica itself needs none.
     fn has_enough_replicas(&self) -> bool {
         let wanted = self.config.min_replicas_to_write;
-        wanted == 0 || self.config.min_replicas_max_lag == 0 || self.good_replicas() >= wanted
+        wanted == 0
+            || self.has_master()
+            || self.config.min_replicas_max_lag == 0
+            || self.good_replicas() >= wanted
     }
 }

@@ -16,6 +16,7 @@ pub mod host;
 pub mod keys;
 pub mod libraries;
 pub mod log;
+pub mod master;
 mod memory;
 pub(crate) mod observe;
 pub mod output_limits;
@@ -44,7 +45,7 @@ use crate::util::clock::Stopwatch;
 use crate::util::words::join_words;
 use observe::Ran;
 use spec::{
-    ALLOW_BUSY, MAY_REPLICATE, NO_MULTI, NOSCRIPT, PROTECTED, READONLY, TOUCHES_ARBITRARY_KEYS, WRITE,
+    ALLOW_BUSY, MAY_REPLICATE, NO_MULTI, NOSCRIPT, PROTECTED, READONLY, STALE, TOUCHES_ARBITRARY_KEYS, WRITE,
 };
 use std::time::Duration;
 use table::{Row, Table};
@@ -235,11 +236,17 @@ fn bound_row(cx: &mut Ctx<'_>, row: &'static Row, argv: Argv<'_>) -> Result<(&'s
     if cx.state.config.min_replicas_to_write != 0 {
         memory::admit_write(cx, row, argv)?;
     }
+    if cx.state.has_master() {
+        master::admit_write(cx, row, argv)?;
+    }
     if cx.is_replica() && row.spec.flags & (WRITE | READONLY | MAY_REPLICATE) != 0 {
         return Err(Failure::REPLICA_TOUCHES_KEYS);
     }
     if cx.only_listens() && !runs_while_listening(row) {
         return Err(Failure::while_listening(row.spec.name));
+    }
+    if cx.state.has_master() {
+        master::admit_stale(cx, row, argv)?;
     }
     if let Some(busy) = &cx.state.busy
         && !row.spec.has(ALLOW_BUSY)
@@ -287,6 +294,9 @@ fn script_row(cx: &mut Ctx<'_>, table: &'static Table, argv: Argv<'_>) -> Result
     (cx.state.took_long, cx.state.worked) = (row.may_take_long, 0);
     if row.spec.has(NOSCRIPT) && !cx.state.debug.scripts_may_all {
         return Err(Failure::SCRIPT_NOT_ALLOWED);
+    }
+    if cx.state.has_master() && cx.state.is_stale() && !row.spec.has(STALE) {
+        return Err(Failure::SCRIPT_STALE);
     }
     if cx.session().restricted {
         cx.check_permission(row, argv)?;

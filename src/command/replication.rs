@@ -53,6 +53,8 @@ pub struct Replication {
     pub has_backlog: bool,
     /// How often the engine has taken another identity.
     pub identities: u64,
+    /// The identity that it had as a replica, and the first byte that is not of it.
+    pub former: Option<(u64, i64)>,
 }
 
 impl Replication {
@@ -64,6 +66,12 @@ impl Replication {
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         self.followers.is_empty()
+    }
+    /// A replica becomes a master: what it goes on with has another name.
+    pub(crate) fn take_new_identity(&mut self) {
+        self.former = Some((self.identities, self.offset + 1));
+        self.identities += 1;
+        self.selected = None;
     }
     /// The session follows no more.
     pub(crate) fn forget(&mut self, id: SessionId) {
@@ -77,8 +85,15 @@ impl Replication {
 impl State {
     /// Forty digits that name what replicas follow: they follow from the seed.
     pub fn replication_id(&self) -> String {
+        self.identity(self.replication.identities)
+    }
+    /// The name that it had as a replica, and the first byte that is not of it.
+    pub fn former_replication_id(&self) -> Option<(String, i64)> {
+        self.replication.former.map(|(number, offset)| (self.identity(number), offset))
+    }
+    fn identity(&self, number: u64) -> String {
         const PURPOSE: u64 = 0x7265_706c_6964;
-        let number = self.replication.identities.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let number = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         Rng::new(self.store.seed() ^ PURPOSE ^ number).hex(40)
     }
     /// All replicas, in the order in which they came.
@@ -103,6 +118,7 @@ impl State {
         if !self.replication.has_backlog {
             self.replication.has_backlog = true;
             self.replication.identities += 1;
+            self.replication.former = None;
         }
         let (replication_id, offset) = (self.replication_id(), self.replication.offset);
         let now_ms = self.store.now_ms();
@@ -128,6 +144,10 @@ impl State {
     pub(crate) fn feed_replicas(&mut self) {
         let Some(reader) = &self.replication.reader else { return };
         let entries = self.store.take_journal(reader);
+        if self.has_master() {
+            // What it writes meanwhile is its own.
+            return;
+        }
         let mut bytes = Vec::new();
         for unit in entries.chunk_by(|one, other| one.unit == other.unit) {
             for entry in to_replicas(unit, self.config.appendonly) {

@@ -109,7 +109,7 @@ impl Replies {
 }
 
 /// The commands between MULTI and EXEC.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Queue {
     /// The commands, in order.
     pub commands: Vec<Vec<Box<[u8]>>>,
@@ -117,6 +117,14 @@ pub struct Queue {
     pub spoiled: bool,
     /// All flags of the queued commands.
     pub flags: Flags,
+    /// The flags that each of them has.
+    pub common_flags: Flags,
+}
+
+impl Default for Queue {
+    fn default() -> Self {
+        Queue { commands: Vec::new(), spoiled: false, flags: 0, common_flags: !0 }
+    }
 }
 
 impl Session {
@@ -125,6 +133,7 @@ impl Session {
         if let Some(queue) = &mut self.queue {
             queue.commands.push(argv.iter().map(|arg| Box::from(*arg)).collect());
             queue.flags |= flags;
+            queue.common_flags &= flags;
         }
     }
     /// A command was refused: an open transaction will not run.

@@ -103,8 +103,9 @@ impl Flags {
     /// What a function declares; it always does.
     pub(crate) fn of_function(flags: FunctionFlags) -> Self {
         let (no_writes, allow_oom) = (flags.no_writes(), flags.allow_oom());
-        let (no_cluster, allow_cross_slot_keys) = (flags.no_cluster(), flags.allow_cross_slot_keys());
-        Flags { declared: true, no_writes, allow_oom, no_cluster, allow_cross_slot_keys, ..Flags::default() }
+        let (allow_stale, no_cluster) = (flags.allow_stale(), flags.no_cluster());
+        let allow_cross_slot_keys = flags.allow_cross_slot_keys();
+        Flags { declared: true, no_writes, allow_oom, allow_stale, no_cluster, allow_cross_slot_keys }
     }
 
     /// Whether a script that declares what it is may take more memory: it says neither that it can do without nor that

@@ -181,7 +181,9 @@ impl State {
     pub(crate) fn heed_config(&mut self) {
         let memory_is_bound = self.config.memory.maxmemory != 0;
         let needs_replicas = self.config.min_replicas_to_write != 0;
-        self.restricts = memory_is_bound || needs_replicas || self.cluster.is_some() || self.busy.is_some();
+        let is_bound = memory_is_bound || needs_replicas || self.has_master();
+        self.restricts = is_bound || self.cluster.is_some() || self.busy.is_some();
+        self.store.keep_overdue(self.has_master());
         self.listen();
     }
     /// From now on a script runs beside the commands that are called, and those that may not run then are refused so; none

@@ -125,7 +125,7 @@ fn config_set(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow,
     }
     cx.state.heed_config();
     if cx.origin == Origin::Client {
-        cx.state.store.make_room();
+        cx.state.make_room();
     }
     out.ok();
     Ok(Flow::Done)

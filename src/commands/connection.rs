@@ -163,7 +163,8 @@ fn hello(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Fail
     session.resp = resp.unwrap_or(session.resp);
     let (resp, client_id) = (session.resp, session.client_id);
     let mode = if cx.state.cluster.is_some() { "cluster" } else { "standalone" };
-    greet(resp, client_id, mode, out);
+    let role = if cx.state.has_master() { "replica" } else { "master" };
+    greet(resp, client_id, (mode, role), out);
     Ok(Flow::Done)
 }
 
@@ -176,7 +177,7 @@ fn protocol(word: &[u8]) -> Result<Resp, Failure> {
     }
 }
 
-fn greet(resp: Resp, client_id: u64, mode: &str, out: &mut Reply) {
+fn greet(resp: Resp, client_id: u64, (mode, role): (&str, &str), out: &mut Reply) {
     out.map(7);
     out.bulk(b"server");
     out.bulk(b"redis");
@@ -189,7 +190,7 @@ fn greet(resp: Resp, client_id: u64, mode: &str, out: &mut Reply) {
     out.bulk(b"mode");
     out.bulk(mode.as_bytes());
     out.bulk(b"role");
-    out.bulk(b"master");
+    out.bulk(role.as_bytes());
     out.bulk(b"modules");
     out.array(0);
 }

@@ -2,6 +2,7 @@
 //! sockets) are absent; all values follow from the calls, the clock and the seed.
 
 use crate::command::args::is;
+use crate::command::master::Master;
 use crate::command::pubsub::Topic;
 use crate::command::replication::Known;
 use crate::command::session::Session;
@@ -181,7 +182,10 @@ fn stats(cx: &Ctx<'_>, fields: &mut Fields) {
 }
 
 fn replication(cx: &Ctx<'_>, fields: &mut Fields) {
-    fields.add("role", "master");
+    fields.add("role", if cx.state.has_master() { "slave" } else { "master" });
+    if let Some(master) = &cx.state.config.master {
+        of_master(cx, master, fields);
+    }
     let replicas = cx.state.replicas();
     fields.add("connected_slaves", replicas.len());
     for (number, replica) in replicas.iter().enumerate() {
@@ -191,10 +195,27 @@ fn replication(cx: &Ctx<'_>, fields: &mut Fields) {
     }
     fields.add("master_failover_state", "no-failover");
     fields.add("master_replid", cx.state.replication_id());
-    fields.add("master_replid2", "0".repeat(40));
+    let (former, former_ends) = cx.state.former_replication_id().unwrap_or_else(|| ("0".repeat(40), -1));
+    fields.add("master_replid2", former);
     fields.add("master_repl_offset", cx.state.replication.offset);
-    fields.add("second_repl_offset", -1);
+    fields.add("second_repl_offset", former_ends);
     fields.add("repl_backlog_active", u8::from(cx.state.replication.has_backlog));
+}
+
+/// What a replica says of its master: there is no network, so the link has never been up.
+fn of_master(cx: &Ctx<'_>, master: &Master, fields: &mut Fields) {
+    let yes = |name: &str| u8::from(cx.state.config.is_yes(name));
+    fields.add("master_host", &master.host);
+    fields.add("master_port", master.port);
+    fields.add("master_link_status", "down");
+    fields.add("master_last_io_seconds_ago", -1);
+    fields.add("master_sync_in_progress", 0);
+    fields.add("slave_read_repl_offset", cx.state.replication.offset);
+    fields.add("slave_repl_offset", cx.state.replication.offset);
+    fields.add("master_link_down_since_seconds", -1);
+    fields.add("slave_priority", cx.state.config.text("replica-priority"));
+    fields.add("slave_read_only", yes("replica-read-only"));
+    fields.add("replica_announced", yes("replica-announced"));
 }
 
 fn cluster(cx: &Ctx<'_>, fields: &mut Fields) {

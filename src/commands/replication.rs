@@ -1,9 +1,11 @@
-//! Replicas: SYNC and PSYNC make a session follow all writes, REPLCONF, ROLE and WAIT are about such sessions. An engine is
-//! never a replica itself: REPLICAOF of another server is refused. What they read is in `command::replication`.
+//! Replicas: SYNC and PSYNC make a session follow all writes, REPLCONF, ROLE and WAIT are about such sessions. REPLICAOF
+//! makes the engine a replica itself, one whose link is down. What followers read is in `command::replication`, what a
+//! replica does not do in `command::master`.
 
 use crate::command::args::{Args, int, is};
 use crate::command::blocking::{Unblock, WaitOn, timeout_in_milliseconds};
 use crate::command::host::HostCall;
+use crate::command::master::Master;
 use crate::command::spec::*;
 use crate::command::{Argv, Ctx, Flow, Origin};
 use crate::error::Failure;
@@ -124,6 +126,9 @@ fn begin_to_follow(cx: &Ctx<'_>, has_offsets: bool) -> Result<Flow, Failure> {
     if cx.is_replica() {
         return Ok(Flow::Done);
     }
+    if cx.state.has_master() {
+        return Err(Failure::NO_MASTER_LINK);
+    }
     if cx.origin != Origin::Client {
         return Err(Failure::NOT_IN_MULTI);
     }
@@ -202,6 +207,9 @@ fn acknowledge(cx: &mut Ctx<'_>, offset: &[u8]) {
 }
 
 fn wait(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
+    if cx.state.has_master() {
+        return Err(Failure::WAIT_ON_REPLICA);
+    }
     let wanted = int(argv[1])?;
     let deadline_ms = timeout_in_milliseconds(cx, argv[2])?;
     let count = cx.state.replicas_at(cx.state.replication.offset) as i64;
@@ -216,6 +224,15 @@ fn wait(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failu
 }
 
 fn role(cx: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
+    if let Some(master) = &cx.state.config.master {
+        out.array(5);
+        out.bulk(b"slave");
+        out.bulk(master.host.as_bytes());
+        out.int(i64::from(master.port));
+        out.bulk(b"connect");
+        out.int(-1);
+        return Ok(Flow::Done);
+    }
     let replicas = cx.state.replicas();
     out.array(3);
     out.bulk(b"master");
@@ -238,20 +255,28 @@ fn slaveof(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Fa
     follow_another(cx, argv, out)
 }
 
-/// An engine is its own master, and stays it.
+/// NO ONE makes the engine its own master again.
 fn follow_another(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
+    let (host, port) = (argv[1], argv[2]);
     if cx.state.cluster.is_some() {
         return Err(Failure::NO_REPLICAOF_IN_CLUSTER);
     }
-    if !(is(argv[1], "no") && is(argv[2], "one")) {
-        if cx.is_replica() {
-            return Err(Failure::NOT_FOR_REPLICAS);
+    if is(host, "no") && is(port, "one") {
+        if cx.state.has_master() {
+            cx.leave_master();
         }
-        match int(argv[2]) {
-            Ok(0..=65535) => return Err(Failure::NO_REPLICAOF),
-            _ => return Err(Failure::BAD_MASTER_PORT),
-        }
+        out.ok();
+        return Ok(Flow::Done);
     }
+    if cx.is_replica() {
+        return Err(Failure::NOT_FOR_REPLICAS);
+    }
+    let port = Master::port(port)?;
+    if cx.state.config.master.as_ref().is_some_and(|master| master.is(host, port)) {
+        out.status("OK Already connected to specified master");
+        return Ok(Flow::Done);
+    }
+    cx.state.obey(Master { host: String::from_utf8_lossy(host).into(), port });
     out.ok();
     Ok(Flow::Done)
 }
@@ -296,6 +321,9 @@ fn failover(cx: &mut Ctx<'_>, argv: Argv<'_>, _: &mut Reply) -> Result<Flow, Fai
         return Err(Failure::NO_FAILOVER);
     }
     let options = FailoverOptions::parse(argv)?;
+    if cx.state.has_master() {
+        return Err(Failure::NO_FAILOVER_OF_REPLICA);
+    }
     if cx.state.replication.is_idle() {
         return Err(Failure::FAILOVER_NEEDS_REPLICAS);
     }

@@ -255,6 +255,10 @@ impl Core {
             }
             Unblock::Timeout => reply.nil_array(),
             Unblock::Error => self.answer_error(&Failure::UNBLOCKED, &mut reply),
+            Unblock::RoleChanged => {
+                self.answer_error(&Failure::ROLE_CHANGED, &mut reply);
+                Ctx::new(&mut self.state, id, Origin::Client).close_session(id);
+            }
             Unblock::StreamGone => self.answer_error(&Failure::STREAM_GONE, &mut reply),
             Unblock::Closed => return self.deliver(id, Err(Error::closed())),
         }

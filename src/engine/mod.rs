@@ -384,7 +384,8 @@ impl Core {
         self.serve();
         self.end_overdue_waits();
         self.save_when_due();
-        let expiry_ms = if self.state.debug.keeps_expired { None } else { self.state.store.next_expiry_ms() };
+        let keeps_expired = self.state.debug.keeps_expired || self.state.has_master();
+        let expiry_ms = if keeps_expired { None } else { self.state.store.next_expiry_ms() };
         let due_ms = expiry_ms.into_iter().chain(self.deliveries.next_deadline_ms()).min()?;
         let idle_ms = due_ms.saturating_add(1).saturating_sub(self.clock.now_ms());
         Some(Duration::from_millis(idle_ms.max(0).unsigned_abs()))

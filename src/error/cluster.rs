@@ -23,6 +23,12 @@ texts! {
     SCRIPT_CLUSTER_READS_ONLY = "ERR Script attempted to execute a write command while the cluster is down and readonly";
     /// A script calls for keys of another slot than before.
     SCRIPT_CROSS_SLOT = "ERR Script attempted to access keys that do not hash to the same slot";
+    /// A script that runs on a stale replica calls a command that may not.
+    SCRIPT_STALE = "ERR Can not execute the command on a stale replica";
+    /// A script that does not say that it may run on a stale replica.
+    SCRIPT_MAY_NOT_BE_STALE = "MASTERDOWN Link with MASTER is down, replica-serve-stale-data is set to 'no' and 'allow-stale' flag is not set on the script.";
+    /// A script that may write, on a replica.
+    SCRIPT_ON_READ_ONLY_REPLICA = "READONLY Can not run script with write flag on readonly replica";
     /// A script that says that it does not fit a cluster.
     SCRIPT_NO_CLUSTER = "ERR Can not run script on cluster, 'no-cluster' flag is set.";
     /// SELECT of another database than 0.

@@ -71,8 +71,18 @@ texts! {
     NOT_FOR_REPLICAS = "ERR Command is not valid when client is a replica.";
     /// REPLICAOF with what is no port.
     BAD_MASTER_PORT = "ERR Invalid master port";
-    /// REPLICAOF of another server.
-    NO_REPLICAOF = "ERR REPLICAOF is not supported by moonkeep: an engine follows no other server. REPLICAOF NO ONE is fine.";
+    /// A write on a replica.
+    READ_ONLY_REPLICA = "READONLY You can't write against a read only replica.";
+    /// A command on a replica that does not show what may be out of date.
+    MASTER_IS_DOWN = "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.";
+    /// SYNC of a replica that has nothing to show.
+    NO_MASTER_LINK = "NOMASTERLINK Can't SYNC while not connected with my master";
+    /// WAIT on a replica.
+    WAIT_ON_REPLICA = "ERR WAIT cannot be used with replica instances. Please also note that since Redis 4.0 if a replica is configured to be writable (which is not the default) writes to replicas are just local and are not propagated.";
+    /// FAILOVER on a replica.
+    NO_FAILOVER_OF_REPLICA = "ERR FAILOVER is not valid when server is a replica.";
+    /// What a waiting client reads when the engine becomes a replica.
+    ROLE_CHANGED = "UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)";
     /// FAILOVER ABORT.
     NO_FAILOVER = "ERR No failover in progress.";
     /// FAILOVER TIMEOUT of nothing.

@@ -85,6 +85,8 @@ pub struct Store {
     /// The databases from which the unit that runs removed keys.
     removed_from: Vec<Db>,
     observers: Observers,
+    /// Keys whose time is over stay until they are written: those of a replica go when its master says so.
+    keeps_overdue: bool,
     journal: Option<Journal>,
     /// Where the writes of the running script go.
     pub targets: Targets,
@@ -113,6 +115,7 @@ impl Store {
             dirty: 0,
             removed_from: Vec::new(),
             observers: Observers::default(),
+            keeps_overdue: false,
             journal: None,
             targets: Targets::All,
             seed: rng_seed,
@@ -192,6 +195,15 @@ impl Store {
         }
         Some(slot)
     }
+    /// `live` for a command that does not write.
+    fn live_to_read(&mut self, db: Db, key: &[u8]) -> Option<u32> {
+        let (slot, entry) = self.keyspace(db).find_entry(key)?;
+        if entry.is_expired(self.now_ms) {
+            self.meet_overdue(db, slot);
+            return None;
+        }
+        Some(slot)
+    }
     /// The entry for a reading command: counts a hit or a miss and notes the use.
     #[inline(always)]
     pub fn read(&mut self, db: Db, key: &[u8]) -> Option<&Entry> {
@@ -202,7 +214,7 @@ impl Store {
         };
         if entry.is_expired(self.now_ms) {
             self.stats.misses += 1;
-            self.expire(db, slot);
+            self.meet_overdue(db, slot);
             self.notify(db, key, Event::KEY_MISS);
             return None;
         }
@@ -227,7 +239,7 @@ impl Store {
         self.keyspace(db).get(slot)
     }
     fn look_for(&mut self, db: Db, key: &[u8]) -> Option<u32> {
-        let slot = self.live(db, key);
+        let slot = self.live_to_read(db, key);
         match slot {
             Some(_) => self.stats.hits += 1,
             None => self.stats.misses += 1,
@@ -285,8 +297,9 @@ impl Store {
         }
         self.keyspace(db).get(slot).map(Entry::value)
     }
-    /// A random key that is alive.
+    /// A random key that is alive; where those whose time is over stay, and there may be no others, perhaps one of them.
     pub fn random_key(&mut self, db: Db) -> Option<Bytes> {
+        let (all_expire, mut misses) = (self.expires_len(db) == self.len(db), 0);
         while self.len(db) > 0 {
             let slots = self.keyspace(db).slots() as u64;
             let mut slot = self.rng.below(slots) as u32;
@@ -296,10 +309,12 @@ impl Store {
                 slot = if tries < 32 { self.rng.below(slots) as u32 } else { (slot + 1) % slots as u32 };
             }
             let entry = self.keyspace(db).get(slot)?;
-            if !entry.is_expired(self.now_ms) {
+            let is_last_of_many = self.keeps_overdue && all_expire && misses >= 99;
+            if !entry.is_expired(self.now_ms) || is_last_of_many {
                 return Some(entry.key.clone());
             }
-            self.expire(db, slot);
+            misses += 1;
+            self.meet_overdue(db, slot);
         }
         None
     }
@@ -542,6 +557,17 @@ impl Store {
 
     // ---- expiry
 
+    /// Whether keys whose time is over stay until they are written.
+    pub(crate) fn keep_overdue(&mut self, keeps: bool) {
+        self.keeps_overdue = keeps;
+    }
+    /// A command that does not write meets a key whose time is over.
+    #[cold]
+    fn meet_overdue(&mut self, db: Db, slot: u32) {
+        if !self.keeps_overdue {
+            self.expire(db, slot);
+        }
+    }
     fn expire(&mut self, db: Db, slot: u32) {
         let Some(entry) = self.drop_slot(db, slot) else { return };
         self.stats.expired += 1;
@@ -555,7 +581,7 @@ impl Store {
     /// Removes a key whose time is over; false when there is no such key.
     pub fn expire_if_due(&mut self, db: Db, key: &[u8]) -> bool {
         let slot = self.keyspace(db).find(key);
-        slot.is_some() && self.live(db, key).is_none()
+        slot.is_some() && self.live_to_read(db, key).is_none()
     }
     /// When the next key may expire, in Unix milliseconds.
     pub fn next_expiry_ms(&self) -> Option<i64> {
@@ -567,7 +593,7 @@ impl Store {
         let now_ms = self.now_ms;
         let mut gone = 0;
         self.unbracket_journal();
-        while gone < limit {
+        while gone < limit && !self.keeps_overdue {
             let deadlines =
                 self.dbs.iter().enumerate().filter_map(|(db, k)| Some((k.deadlines.earliest()?, db)));
             let Some((deadline, db)) = deadlines.min() else { break };

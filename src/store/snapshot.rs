@@ -22,6 +22,7 @@ impl Store {
             dirty: self.dirty,
             removed_from: Vec::new(),
             observers: Observers::default(),
+            keeps_overdue: self.keeps_overdue,
             journal: None,
             targets: self.targets,
             seed: self.seed,
@@ -53,6 +54,7 @@ impl Store {
             }
         }
         other.observers = std::mem::take(&mut self.observers);
+        other.keeps_overdue = self.keeps_overdue;
         other.journal = self.journal.take();
         *self = other;
     }

@@ -5,6 +5,7 @@ use super::setting::{
     Setting, bytes, memory, memory_or_percent, number, octal, one_of, own, parsed, text, yes_no,
 };
 use super::values::*;
+use crate::command::master;
 
 const MOST: i128 = i64::MAX as i128;
 const ALL: i128 = u64::MAX as i128;
@@ -138,12 +139,12 @@ pub(super) static SETTINGS: &[Setting] = &[
     number("replica-announce-port", "0", 0, 65535).alias("slave-announce-port"),
     yes_no("replica-announced", "yes"),
     yes_no("replica-ignore-disk-write-errors", "no"),
-    yes_no("replica-ignore-maxmemory", "yes").alias("slave-ignore-maxmemory"),
+    yes_no("replica-ignore-maxmemory", "yes").alias("slave-ignore-maxmemory").yes(|c| &mut c.replica_ignore_maxmemory),
     yes_no("replica-lazy-flush", "no").alias("slave-lazy-flush"),
     number("replica-priority", "100", 0, INT_MAX).alias("slave-priority"),
-    yes_no("replica-read-only", "yes").alias("slave-read-only"),
-    yes_no("replica-serve-stale-data", "yes").alias("slave-serve-stale-data"),
-    parsed("replicaof", "", as_it_is).alias("slaveof").immutable(),
+    yes_no("replica-read-only", "yes").alias("slave-read-only").yes(|c| &mut c.replica_read_only),
+    yes_no("replica-serve-stale-data", "yes").alias("slave-serve-stale-data").yes(|c| &mut c.replica_serve_stale_data),
+    own("replicaof", "", master::show, master::read).alias("slaveof").immutable(),
     bytes("requirepass", "").sensitive(),
     one_of("sanitize-dump-payload", "no", &["no", "yes", "clients"]),
     parsed("save", "", save),
