@@ -17,7 +17,7 @@ doc:
 # The README's test command and the tests of the features, with the differential tests required.
 test:
     cargo check --all-targets
-    MOONKEEP_REQUIRE_SERVER=1 MOONKEEP_REQUIRE_CLIENTS="$(tests/clients/install)" cargo test --all-features
+    MOONKEEP_REQUIRE_SERVER=1 MOONKEEP_REQUIRE_C=1 MOONKEEP_REQUIRE_CLIENTS="$(tests/clients/install)" cargo test --all-features
 
 # The library alone, as it is meant to be embedded.
 lib-only:
@@ -39,7 +39,7 @@ fuzz target seconds="60":
 asan attacks="":
     MOONKEEP_HOSTILE_FILES="{{attacks}}" RUSTC_BOOTSTRAP=1 CC=clang CFLAGS="-fsanitize=address -fno-omit-frame-pointer -g" \
         RUSTFLAGS="-Zsanitizer=address --cfg moonkeep_asan" ASAN_OPTIONS=allocator_may_return_null=1 \
-        cargo test --target x86_64-unknown-linux-gnu --lib --test main -- script front hostile
+        cargo test --target x86_64-unknown-linux-gnu --lib --test main -- script front hostile capi
 
 # Instructions per call, at most 3 % over the figures that are kept; UPDATE=1 keeps new ones.
 instructions:

@@ -70,6 +70,19 @@ impl Reply {
             ops => read(ops, &self.data).0,
         }
     }
+    /// All values of all depths, each before its elements; without attributes.
+    pub(crate) fn walk(&self) -> impl Iterator<Item = ReplyRef<'_>> {
+        let mut ops = &self.ops[..];
+        std::iter::from_fn(move || {
+            while ops.first().is_some_and(|op| op.kind == Kind::Attribute) {
+                ops = ops.get(width(ops)..).unwrap_or_default();
+            }
+            let (_, rest) = ops.split_first()?;
+            let value = value(ops, &self.data);
+            ops = rest;
+            Some(value)
+        })
+    }
     /// Writes a value of another reply, with its elements.
     pub fn value(&mut self, value: ReplyRef<'_>) {
         let items = match value {
@@ -154,10 +167,16 @@ fn children(op: &Op) -> usize {
 
 /// Reads the value at the front; returns it and how many operations it took.
 fn read<'a>(ops: &'a [Op], data: &'a [u8]) -> (ReplyRef<'a>, usize) {
+    let width = if children(&ops[0]) == 0 { 1 } else { width(ops) };
+    (value(ops, data), width)
+}
+
+/// Reads the value at the front.
+fn value<'a>(ops: &'a [Op], data: &'a [u8]) -> ReplyRef<'a> {
     let op = &ops[0];
     let text = || &data[op.n as usize..op.n as usize + op.len as usize];
     let items = || Items { ops: &ops[1..], data, left: children(op) };
-    let value = match op.kind {
+    match op.kind {
         Kind::Int => ReplyRef::Int(op.n),
         Kind::Bulk => ReplyRef::Bulk(text()),
         Kind::Status => ReplyRef::Status(text()),
@@ -177,9 +196,7 @@ fn read<'a>(ops: &'a [Op], data: &'a [u8]) -> (ReplyRef<'a>, usize) {
             let text = text();
             ReplyRef::Verbatim([text[0], text[1], text[2]], &text[3..])
         }
-    };
-    let width = if children(op) == 0 { 1 } else { width(ops) };
-    (value, width)
+    }
 }
 
 impl<'a> Iterator for Items<'a> {

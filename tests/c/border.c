@@ -43,9 +43,101 @@ static void misuse(mk_engine *engine, mk_client *client) {
     CHECK(mk_reply_len(NULL) == 0);
     CHECK(mk_reply_elements(NULL) == 0);
     CHECK(mk_reply_element(NULL, 0) == NULL);
+    CHECK(mk_reply_vtype(NULL) == NULL);
+    refused("no reply", mk_reply_resp(NULL, 2), MK_ERR_NULL);
+    refused("no reply", mk_reply_text(NULL), MK_ERR_NULL);
     mk_reply_free(NULL);
     mk_client_free(NULL);
     mk_engine_free(NULL);
+    mk_options_free(NULL);
+    mk_script_free(NULL);
+    mk_snapshot_free(NULL);
+    mk_journal_free(NULL);
+}
+
+/* What is freed twice, or by the function for something else, is refused, as long as nothing new stands there. */
+static void freed_twice(void) {
+    mk_engine *engine = mk_engine_new();
+    mk_client *client = mk_client_new(engine);
+    int fine = mk_note_error(1000, "no failure");
+    mk_engine_free((mk_engine *)(void *)client);
+    CHECK(mk_last_error_code() == MK_ERR_USAGE);
+    mk_client_free(client);
+    mk_note_error(fine, "no failure");
+    mk_client_free(client);
+    CHECK(mk_last_error_code() == MK_ERR_USAGE);
+    printf("client twice: %s\n", mk_last_error());
+    mk_engine_free(engine);
+    mk_note_error(fine, "no failure");
+    mk_engine_free(engine);
+    CHECK(mk_last_error_code() == MK_ERR_USAGE);
+    printf("engine twice: %s\n", mk_last_error());
+    mk_note_error(fine, "no failure");
+    mk_script_free((mk_script *)(void *)&fine);
+    CHECK(mk_last_error_code() == MK_ERR_USAGE);
+}
+
+/* A reply that belongs to its client: read until the next call, not freed. */
+static void borrowed(mk_client *client) {
+    const mk_reply *reply = mk_call_borrow(client, WORDS("SET", "own", "text"));
+    CHECK(strcmp(mk_reply_str(reply), "OK") == 0);
+    reply = mk_call_borrow(client, WORDS("GET", "own"));
+    CHECK(mk_reply_type(reply) == MK_REPLY_STRING && mk_reply_len(reply) == 4);
+    CHECK(memcmp(mk_reply_str(reply), "text", 5) == 0); /* and a NUL behind it */
+    mk_reply_free((mk_reply *)(uintptr_t)reply);
+    CHECK(mk_last_error_code() == MK_ERR_USAGE);
+    CHECK(strcmp(mk_reply_str(reply), "text") == 0);
+    reply = mk_call_borrow(client, WORDS("GET", "nobody"));
+    CHECK(mk_reply_type(reply) == MK_REPLY_NIL && mk_reply_str(reply) == NULL);
+    reply = mk_call_borrow(client, WORDS("STRLEN", "own"));
+    CHECK(mk_reply_type(reply) == MK_REPLY_INTEGER && mk_reply_integer(reply) == 4);
+    reply = mk_call_borrow(client, WORDS("NOSUCH"));
+    CHECK(mk_reply_type(reply) == MK_REPLY_ERROR && strncmp(mk_reply_str(reply), "ERR unknown", 11) == 0);
+    reply = mk_call_borrow(client, WORDS("EVAL", "return {1, {'two', {3}}, 'four', {}}", "0"));
+    printf("borrowed: ");
+    print_reply(reply);
+    printf("\n");
+    reply = mk_call_borrow(client, WORDS("EVAL", "return string.rep('x', 3000000)", "0"));
+    CHECK(mk_reply_len(reply) == 3000000 && strlen(mk_reply_str(reply)) == 3000000);
+    refused("no call", mk_call_borrow(client, 0, NULL, NULL), MK_ERR_USAGE);
+}
+
+/* The same reply as a server sends it, in both versions, and as redis-cli shows it. */
+static void forms(mk_client *client) {
+    const char *const sources[] = {
+        "return {1, 'two', false, {ok = 'fine'}, {err = 'ERR bad'}}",
+        "redis.setresp(3) return {true, {double = 0.5}, {map = {a = 1}}, {set = {x = true}}, {big_number = '123'}}",
+        "return {verbatim_string = {format = 'txt', string = 'for people'}}",
+        "return redis.call('GEOPOS', KEYS[1], 'here', 'nowhere')",
+    };
+    show("geo", client, WORDS("GEOADD", "geo", "13.361389", "38.115556", "here"));
+    for (size_t index = 0; index < 4; index++) {
+        mk_reply *reply = mk_call(client, WORDS("EVAL", sources[index], "1", "geo"));
+        for (int version = 2; version <= 3; version++) {
+            mk_reply *bytes = mk_reply_resp(reply, version);
+            printf("RESP%d: ", version);
+            for (const char *at = mk_reply_str(bytes); *at != '\0'; at++) {
+                if (*at != '\r') {
+                    putchar(*at == '\n' ? ' ' : *at);
+                }
+            }
+            printf("\n");
+            mk_reply_free(bytes);
+        }
+        mk_reply *text = mk_reply_text(reply);
+        printf("%s\n", mk_reply_str(text));
+        mk_reply_free(text);
+        mk_reply_free(reply);
+    }
+    mk_reply *verbatim = mk_call(client, WORDS("EVAL", sources[2], "0"));
+    CHECK(mk_reply_type(verbatim) == MK_REPLY_VERB);
+    CHECK(strcmp(mk_reply_vtype(verbatim), "txt") == 0 && strcmp(mk_reply_str(verbatim), "for people") == 0);
+    refused("no such version", mk_reply_resp(verbatim, 4), MK_ERR_USAGE);
+    mk_reply_free(verbatim);
+    mk_reply *number = mk_call(client, WORDS("EVAL", "return {big_number = '-12345678901234567890'}", "0"));
+    CHECK(mk_reply_type(number) == MK_REPLY_BIGNUM);
+    CHECK(strcmp(mk_reply_str(number), "-12345678901234567890") == 0);
+    mk_reply_free(number);
 }
 
 static void binary_words(mk_client *client) {
@@ -186,11 +278,14 @@ int main(void) {
     replies(client);
     elements(client);
     typed(client);
+    borrowed(client);
+    forms(client);
     clock_of_the_engine(engine, client);
     misuse(engine, client);
     panics(client);
     mk_client_free(client);
     mk_engine_free(engine);
     ownership();
+    freed_twice();
     return 0;
 }

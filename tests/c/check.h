@@ -20,7 +20,7 @@
     (int)(sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *)), (const char *[]){__VA_ARGS__}, NULL
 
 /* Prints a reply on one line, without the end of the line. */
-static void print_reply(const mk_reply *reply) {
+static inline void print_reply(const mk_reply *reply) {
     size_t count = mk_reply_elements(reply);
     switch (mk_reply_type(reply)) {
     case MK_REPLY_INTEGER:
@@ -42,7 +42,7 @@ static void print_reply(const mk_reply *reply) {
     case MK_REPLY_PUSH:
         printf("[");
         for (size_t index = 0; index < count; index++) {
-            printf(index > 0 ? ", " : "");
+            printf("%s", index > 0 ? ", " : "");
             print_reply(mk_reply_element(reply, index));
         }
         printf("]");
@@ -53,6 +53,18 @@ static void print_reply(const mk_reply *reply) {
     default:
         printf("\"%s\"", mk_reply_str(reply));
     }
+}
+
+/* Reads a file; the caller frees it. */
+static inline char *read_file(const char *path, size_t *length) {
+    FILE *file = fopen(path, "rb");
+    CHECK(file != NULL);
+    char *text = (char *)malloc(1 << 16);
+    CHECK(text != NULL);
+    *length = fread(text, 1, 1 << 16, file);
+    CHECK(*length > 0 && *length < 1 << 16);
+    fclose(file);
+    return text;
 }
 
 /* Runs a command and prints `what: reply`. */

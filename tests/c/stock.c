@@ -1,23 +1,13 @@
-/* The stock script from C. Usage: stock lua/decrease_stock.lua */
+/* The stock script from C. Usage: stock lua/ */
 #include "check.h"
-
-/* Reads a file; the caller frees it. */
-static char *read_file(const char *path, size_t *length) {
-    FILE *file = fopen(path, "rb");
-    CHECK(file != NULL);
-    char *text = malloc(1 << 16);
-    CHECK(text != NULL);
-    *length = fread(text, 1, 1 << 16, file);
-    CHECK(*length > 0 && *length < 1 << 16);
-    fclose(file);
-    return text;
-}
 
 static const char KEY[] = "demo:repair:stock:{p1}:ten";
 
 /* The script's SHA1, as SCRIPT LOAD gives it. */
-static void load(mk_client *client, const char *path, char sha[41]) {
+static void load(mk_client *client, const char *folder, char sha[41]) {
     size_t lengths[] = {6, 4, 0};
+    char path[512];
+    snprintf(path, sizeof path, "%s/decrease_stock.lua", folder);
     char *text = read_file(path, &lengths[2]);
     const char *words[] = {"SCRIPT", "LOAD", text};
     mk_reply *reply = mk_call(client, 3, words, lengths);

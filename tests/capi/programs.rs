@@ -1,0 +1,127 @@
+//! The programs of `tests/c` and `examples/c`, built by real compilers against the static library: each prints what stands in
+//! its `.expected` file, under valgrind too. Built with `--cfg moonkeep_asan`, this test builds them for AddressSanitizer, with
+//! its check for leaks.
+
+use super::header::STRICT;
+use super::{have, library, root, scratch, succeed};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What a static Rust library needs from the system: `rustc --print native-static-libs`.
+const SYSTEM_LIBRARIES: &[&str] = &["-lgcc_s", "-lutil", "-lrt", "-lpthread", "-lm", "-ldl", "-lc"];
+
+/// Any finding and any block that is lost fails the program; what statics hold to the end is not.
+const VALGRIND: &[&str] = &[
+    "valgrind",
+    "--quiet",
+    "--leak-check=full",
+    "--errors-for-leak-kinds=definite,indirect,possible",
+    "--error-exitcode=99",
+];
+
+/// One way to build and run a program.
+struct Way {
+    name: &'static str,
+    compiler: &'static str,
+    flags: &'static [&'static str],
+    runner: &'static [&'static str],
+}
+
+const C11: &[&str] = &["-std=c11", "-D_POSIX_C_SOURCE=200809L"];
+const CPP17: &[&str] = &["-std=c++17"];
+
+const C_WAYS: &[Way] = &[
+    Way { name: "gcc", compiler: "gcc", flags: C11, runner: &[] },
+    Way { name: "clang", compiler: "clang", flags: C11, runner: &[] },
+    Way { name: "valgrind", compiler: "gcc", flags: C11, runner: VALGRIND },
+];
+
+const CPP_WAYS: &[Way] = &[
+    Way { name: "g++", compiler: "g++", flags: CPP17, runner: &[] },
+    Way { name: "clang++", compiler: "clang++", flags: CPP17, runner: &[] },
+    Way { name: "valgrind", compiler: "g++", flags: CPP17, runner: VALGRIND },
+];
+
+const ASAN: &[&str] = &["-fsanitize=address", "-fno-omit-frame-pointer"];
+const C_ASAN: &[Way] = &[Way { name: "asan", compiler: "clang", flags: C11, runner: &[] }];
+const CPP_ASAN: &[Way] = &[Way { name: "asan", compiler: "clang++", flags: CPP17, runner: &[] }];
+
+#[test]
+fn border() {
+    run("tests/c/border.c");
+}
+
+#[test]
+fn command() {
+    run("tests/c/command.c");
+}
+
+#[test]
+fn objects() {
+    run("tests/c/objects.c");
+}
+
+#[test]
+fn stock() {
+    run("tests/c/stock.c");
+}
+
+#[test]
+fn threads() {
+    run("tests/c/threads.c");
+}
+
+#[test]
+fn wrapper() {
+    run("tests/c/wrapper.cpp");
+}
+
+#[test]
+fn example_of_a_race_on_stock() {
+    run("examples/c/stock_race.c");
+}
+
+#[test]
+fn example_of_a_lease() {
+    run("examples/c/lease.c");
+}
+
+/// Builds a program in each way, runs it and compares what it prints with its `.expected` file.
+fn run(file: &str) {
+    let source = root(file);
+    let is_cpp = file.ends_with(".cpp");
+    let ways = match (cfg!(moonkeep_asan), is_cpp) {
+        (false, false) => C_WAYS,
+        (false, true) => CPP_WAYS,
+        (true, false) => C_ASAN,
+        (true, true) => CPP_ASAN,
+    };
+    let expected = std::fs::read_to_string(source.with_extension("expected")).expect("it is kept");
+    for way in ways {
+        let runner = way.runner.first().copied();
+        if !have(&[way.compiler]) || runner.is_some_and(|runner| !have(&[runner])) {
+            continue;
+        }
+        let program = compile(&source, way);
+        let mut words = way.runner.iter().map(Into::into).chain([program.into_os_string()]);
+        let mut command = Command::new(words.next().expect("there is a program"));
+        command.args(words).arg(root("lua"));
+        let output = succeed(&mut command);
+        assert_eq!(String::from_utf8_lossy(&output.stdout), expected, "{file}, {}", way.name);
+    }
+}
+
+fn compile(source: &Path, way: &Way) -> PathBuf {
+    // A file of its own for each way: tests run at the same time.
+    let stem = source.file_stem().expect("a file").to_string_lossy().into_owned();
+    let program = scratch(&format!("{stem}-{}", way.name));
+    let mut command = Command::new(way.compiler);
+    command.args(way.flags).arg("-g").arg("-I").arg(root("include")).args(STRICT);
+    if cfg!(moonkeep_asan) {
+        command.args(ASAN);
+    }
+    command.arg(source).arg("-o").arg(&program);
+    command.arg(library("a")).args(SYSTEM_LIBRARIES);
+    succeed(&mut command);
+    program
+}
