@@ -45,6 +45,22 @@ asan attacks="":
 instructions:
     MOONKEEP_REQUIRE_VALGRIND=1 cargo bench --bench instructions
 
+# The C library, its header and what pkg-config and CMake need, below a prefix.
+install prefix="/usr/local":
+    packaging/install "{{prefix}}"
+
+# Two threads on one engine under ThreadSanitizer, the library included.
+tsan:
+    tests/c/tsan
+
+# Any bytes as calls of the C functions, with libFuzzer under AddressSanitizer.
+fuzz-c seconds="60":
+    tests/c/fuzz {{seconds}}
+
+# What a call through C costs, to the same call in Rust.
+c-calls:
+    cargo bench --bench c_calls
+
 # The ratios against a real server, as a table.
 bench:
     cargo bench --bench compare

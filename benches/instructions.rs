@@ -1,13 +1,30 @@
-//! Instructions per call of the three shipped scripts, counted by callgrind: the same on a busy machine, so a gate.
+//! Instructions per call of the three shipped scripts, in Rust and through C, counted by callgrind: the same on a busy machine,
+//! so a gate.
 //! Run: `cargo bench --bench instructions`; fails when a figure is over the one kept in `instructions.txt` by more
 //! than 3 %. `UPDATE=1` keeps the figures of this run.
 
+#![allow(unsafe_code)]
+
+mod exported;
+
+use exported::{Caller, Words};
 use moonkeep::{Engine, Reply, Script};
 use std::process::{Command, ExitCode};
 
 const KEPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/instructions.txt");
 const TOLERANCE: f64 = 1.03;
-const CASES: [&str; 6] = ["decrease_stock", "unlock", "renew_lock", "return_1", "get", "set"];
+const CASES: [&str; 10] = [
+    "decrease_stock",
+    "unlock",
+    "renew_lock",
+    "return_1",
+    "get",
+    "set",
+    "c_decrease_stock",
+    "c_unlock",
+    "c_renew_lock",
+    "c_get",
+];
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().collect();
@@ -74,15 +91,39 @@ fn instructions(case: &str, count: u32) -> f64 {
     counted.and_then(Result::ok).unwrap_or_else(|| panic!("callgrind said nothing:\n{text}"))
 }
 
+const SET_UP: [&[&str]; 3] = [
+    &["SET", "demo:repair:stock:{p1}:ten", "1000000000"],
+    &["SET", "demo:repair:lock:{p1}", "tokenA-0123456789abcdef", "PX", "600000000"],
+    &["SET", "str", "0123456789abcdef"],
+];
+
 fn child(case: &str, count: u32) {
+    match case.strip_prefix("c_") {
+        Some(case) => through_c(case, count),
+        None => in_rust(case, count),
+    }
+}
+
+fn through_c(case: &str, count: u32) {
+    let caller = Caller::new();
+    SET_UP.iter().for_each(|words| drop(caller.call_borrow(&Words::new(words))));
+    let argv = words(case);
+    let argv: Vec<&str> = argv.iter().map(String::as_str).collect();
+    if argv[0] == "EVALSHA" {
+        let source = String::from_utf8(source(case)).expect("a shipped script is text");
+        caller.call_borrow(&Words::new(&["SCRIPT", "LOAD", &source]));
+    }
+    let words = Words::new(&argv);
+    for _ in 0..count {
+        caller.call_borrow(&words);
+    }
+}
+
+fn in_rust(case: &str, count: u32) {
     let engine = Engine::new();
     let mut client = engine.client();
     let mut out = Reply::new();
-    for argv in [
-        &["SET", "demo:repair:stock:{p1}:ten", "1000000000"][..],
-        &["SET", "demo:repair:lock:{p1}", "tokenA-0123456789abcdef", "PX", "600000000"],
-        &["SET", "str", "0123456789abcdef"],
-    ] {
+    for argv in SET_UP {
         client.call(argv).expect("set-up");
     }
     let argv = words(case);

@@ -78,7 +78,7 @@ fn the_header_is_clean_c11_and_cpp17() {
 
 #[test]
 fn the_shared_library_exports_what_the_header_declares() {
-    if !have(&["nm"]) {
+    if cfg!(moonkeep_asan) || !have(&["nm"]) {
         return;
     }
     let mut command = Command::new("nm");

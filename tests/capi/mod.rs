@@ -3,9 +3,9 @@
 //! MOONKEEP_REQUIRE_C is set.
 
 mod header;
-// mod install;
+mod install;
 mod programs;
-// mod python;
+mod python;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

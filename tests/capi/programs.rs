@@ -62,6 +62,11 @@ fn objects() {
 }
 
 #[test]
+fn random() {
+    run("tests/c/random.c");
+}
+
+#[test]
 fn stock() {
     run("tests/c/stock.c");
 }
@@ -86,6 +91,16 @@ fn example_of_a_lease() {
     run("examples/c/lease.c");
 }
 
+#[test]
+fn the_readme_shows_what_the_examples_print() {
+    let readme = std::fs::read_to_string(root("README.md")).expect("it is kept");
+    for example in ["lease", "stock_race"] {
+        let printed =
+            std::fs::read_to_string(root(&format!("examples/c/{example}.expected"))).expect("it is kept");
+        assert!(readme.contains(&format!("```text\n{printed}```\n")), "the README shows {example}");
+    }
+}
+
 /// Builds a program in each way, runs it and compares what it prints with its `.expected` file.
 fn run(file: &str) {
     let source = root(file);
@@ -105,7 +120,8 @@ fn run(file: &str) {
         let program = compile(&source, way);
         let mut words = way.runner.iter().map(Into::into).chain([program.into_os_string()]);
         let mut command = Command::new(words.next().expect("there is a program"));
-        command.args(words).arg(root("lua"));
+        // Caught panics are part of some programs; where they were is told by the compiler's own tests.
+        command.args(words).arg(root("lua")).env("RUST_BACKTRACE", "0");
         let output = succeed(&mut command);
         assert_eq!(String::from_utf8_lossy(&output.stdout), expected, "{file}, {}", way.name);
     }

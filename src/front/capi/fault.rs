@@ -82,12 +82,16 @@ impl From<Error> for Fault {
             MK_ERR_USAGE
         };
         let text = match code {
-            MK_ERR_WOULD_BLOCK => "the command would wait, and only its caller could end that: begin it with mk_start, or \
+            MK_ERR_WOULD_BLOCK => {
+                "the command would wait, and only its caller could end that: begin it with mk_start, or \
                                    choose with mk_options_blocking what a call does"
-                .into(),
-            MK_ERR_LOST => "the connection is lost: the engine was told to lose requests or replies; DEBUG FAULT HEAL \
+                    .into()
+            }
+            MK_ERR_LOST => {
+                "the connection is lost: the engine was told to lose requests or replies; DEBUG FAULT HEAL \
                             ends it"
-                .into(),
+                    .into()
+            }
             _ => error.to_string(),
         };
         Fault(code, text)
