@@ -258,12 +258,17 @@ static void panics(mk_client *elsewhere) {
     mk_engine *engine = mk_engine_new();
     mk_client *client = mk_client_new(engine);
     mk_client *other = mk_client_new(engine);
+    show("before", client, WORDS("SET", "k", "v"));
+    mk_snapshot *snapshot = mk_snapshot_new(engine);
     refused("panic", mk_call(client, WORDS("DEBUG", "PANIC")), MK_ERR_PANIC);
     refused("same client", mk_call(client, WORDS("PING")), MK_ERR_POISONED);
     refused("other client", mk_call(other, WORDS("PING")), MK_ERR_POISONED);
     refused("new client", mk_client_new(engine), MK_ERR_POISONED);
     CHECK(mk_advance_ms(engine, 1) == MK_ERR_POISONED);
     show("other engine", elsewhere, WORDS("PING"));
+    CHECK(mk_restore(engine, snapshot) == MK_OK);
+    show("restored", other, WORDS("GET", "k"));
+    mk_snapshot_free(snapshot);
     mk_client_free(client);
     mk_engine_free(engine);
     mk_client_free(other);

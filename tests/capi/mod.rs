@@ -1,7 +1,8 @@
-//! The C ABI from outside: `header` makes the header, `programs` runs what `tests/c` and `examples/c` hold, `install` builds
+//! The C ABI from outside: `header` makes the header, `allocations` counts, `programs` runs what `tests/c` and `examples/c` hold, `install` builds
 //! against an installed library, `python` runs `examples/python`. A tool that is missing skips its tests with a message, unless
 //! MOONKEEP_REQUIRE_C is set.
 
+mod allocations;
 mod header;
 mod install;
 mod programs;
