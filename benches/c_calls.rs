@@ -76,14 +76,14 @@ fn main() {
         compare(
             &format!("{name}, mk_call_borrow"),
             || client.call_into(&argv, black_box(&mut out)).expect("runs"),
-            || drop(black_box(caller.call_borrow(&words))),
+            || caller.call_borrow(&words),
         );
         let handle = caller.script(&source);
         let words = Words::new(rest);
         compare(
             &format!("{name}, mk_script_run_borrow"),
             || client.call_into(&argv, black_box(&mut out)).expect("runs"),
-            || drop(black_box(caller.run_borrow(handle, 1, &words))),
+            || caller.run_borrow(handle, 1, &words),
         );
     }
     let get = ["GET", "str"];
@@ -91,7 +91,7 @@ fn main() {
     compare(
         "GET, mk_call_borrow",
         || client.call_into(get, black_box(&mut out)).expect("runs"),
-        || drop(black_box(caller.call_borrow(&words))),
+        || caller.call_borrow(&words),
     );
     compare(
         "GET, mk_call and mk_reply_free",

@@ -238,19 +238,6 @@ impl Reply {
             _ => *op,
         }));
     }
-    /// Where the reply is one text and nothing else: puts a NUL behind it, which is no part of it, for who reads it in place
-    /// as C reads texts. False, and nothing happens, for any other reply.
-    pub(crate) fn terminate(&mut self) -> bool {
-        let is_text = matches!(
-            self.ops.as_slice(),
-            [Op { kind: Kind::Bulk | Kind::Status | Kind::Error, len, n }]
-                if *n as usize + *len as usize == self.data.len()
-        );
-        if is_text {
-            self.data.push(0);
-        }
-        is_text
-    }
     /// Bytes of what was written: 16 for each value, and those of the texts.
     pub fn size(&self) -> usize {
         self.ops.len() * size_of::<Op>() + self.data.len()

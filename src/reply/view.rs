@@ -70,6 +70,23 @@ impl Reply {
             ops => read(ops, &self.data).0,
         }
     }
+    /// The reply where it is one text and nothing else, with a NUL behind the text that is no part of it, for who reads it in
+    /// place as C reads texts.
+    #[inline]
+    pub(crate) fn terminated(&mut self) -> Option<ReplyRef<'_>> {
+        let &[Op { kind, len, n }] = self.ops.as_slice() else { return None };
+        let (start, end) = (n as usize, n as usize + len as usize);
+        if !matches!(kind, Kind::Bulk | Kind::Status | Kind::Error) || end != self.data.len() {
+            return None;
+        }
+        self.data.push(0);
+        let text = &self.data[start..end];
+        Some(match kind {
+            Kind::Bulk => ReplyRef::Bulk(text),
+            Kind::Status => ReplyRef::Status(text),
+            _ => ReplyRef::Error(text),
+        })
+    }
     /// All values of all depths, each before its elements; without attributes.
     pub(crate) fn walk(&self) -> impl Iterator<Item = ReplyRef<'_>> {
         let mut ops = &self.ops[..];

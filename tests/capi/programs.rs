@@ -42,7 +42,6 @@ const CPP_WAYS: &[Way] = &[
     Way { name: "valgrind", compiler: "g++", flags: CPP17, runner: VALGRIND },
 ];
 
-const ASAN: &[&str] = &["-fsanitize=address", "-fno-omit-frame-pointer"];
 const C_ASAN: &[Way] = &[Way { name: "asan", compiler: "clang", flags: C11, runner: &[] }];
 const CPP_ASAN: &[Way] = &[Way { name: "asan", compiler: "clang++", flags: CPP17, runner: &[] }];
 
@@ -131,13 +130,27 @@ fn compile(source: &Path, way: &Way) -> PathBuf {
     // A file of its own for each way: tests run at the same time.
     let stem = source.file_stem().expect("a file").to_string_lossy().into_owned();
     let program = scratch(&format!("{stem}-{}", way.name));
+    let object = program.with_extension("o");
     let mut command = Command::new(way.compiler);
     command.args(way.flags).arg("-g").arg("-I").arg(root("include")).args(STRICT);
     if cfg!(moonkeep_asan) {
-        command.args(ASAN);
+        command.args(["-fsanitize=address", "-fno-omit-frame-pointer"]);
     }
-    command.arg(source).arg("-o").arg(&program);
-    command.arg(library("a")).args(SYSTEM_LIBRARIES);
-    succeed(&mut command);
+    succeed(command.arg("-c").arg(source).arg("-o").arg(&object));
+    let mut command = Command::new(way.compiler);
+    command.arg(&object).arg(library("a"));
+    if cfg!(moonkeep_asan) {
+        // The runtime that the library was built for, not the C compiler's.
+        command.arg("-Wl,--whole-archive").arg(asan_runtime()).arg("-Wl,--no-whole-archive");
+    }
+    succeed(command.args(SYSTEM_LIBRARIES).arg("-o").arg(&program));
     program
+}
+
+fn asan_runtime() -> PathBuf {
+    let output = succeed(Command::new("rustc").args(["--print", "target-libdir"]));
+    let folder = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
+    let mut files = std::fs::read_dir(folder).expect("the compiler has libraries").flatten();
+    let runtime = files.find(|file| file.file_name().to_string_lossy().ends_with("_rt.asan.a"));
+    runtime.expect("the compiler comes with its sanitizers").path()
 }

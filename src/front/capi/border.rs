@@ -3,22 +3,25 @@
 //!
 //! What is given to C and has a function that frees it is noted, but for replies: what is not noted is not freed.
 
-use super::fault::{Fault, MK_ERR_USAGE};
+use super::fault::Fault;
 use super::reply::mk_reply;
 use super::tree::Tree;
 use parking_lot::Mutex;
 use std::any::TypeId;
+use std::cell::UnsafeCell;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_int};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
+use std::ops::{Deref, DerefMut};
 use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The longest word: proto-max-bulk-len, which is what a server reads. More is a length that was never set.
 const MAX_WORD_BYTES: usize = 512 << 20;
 
 /// Calls of up to so many words need no memory for the list of words.
-const FEW_WORDS: usize = 12;
+const FEW_WORDS: usize = 8;
 
 /// A text or bytes of the caller: NULL, or readable up to a NUL, or for the length that is passed with it.
 #[derive(Clone, Copy)]
@@ -54,43 +57,49 @@ impl<'a> Text<'a> {
     pub(super) fn is_null(self) -> bool {
         self.0.is_null()
     }
-    /// So many bytes.
-    #[inline]
-    pub(super) fn of_length(self, len: usize, what: impl Fn() -> String) -> Result<&'a [u8], Fault> {
+    /// So many bytes; None when they cannot be.
+    #[inline(always)]
+    fn bytes(self, len: usize) -> Option<&'a [u8]> {
         if len == 0 {
-            return Ok(&[]);
+            return Some(&[]);
         }
-        if self.0.is_null() {
-            return Err(Fault::null(&what()));
-        }
-        if len > MAX_WORD_BYTES {
-            let text = format!("the length of {} is {len}; at most {MAX_WORD_BYTES} bytes are taken", what());
-            return Err(Fault(MK_ERR_USAGE, text));
+        if self.0.is_null() || len > MAX_WORD_BYTES {
+            return None;
         }
         // SAFETY: the caller says that `len` bytes can be read there for `'a`, and `len` is far below `isize::MAX`.
-        Ok(unsafe { std::slice::from_raw_parts(self.0.cast(), len) })
+        Some(unsafe { std::slice::from_raw_parts(self.0.cast(), len) })
+    }
+    /// So many bytes.
+    pub(super) fn of_length(self, len: usize, what: &str) -> Result<&'a [u8], Fault> {
+        self.bytes(len).ok_or_else(|| self.refused(len, what))
+    }
+    #[cold]
+    fn refused(self, len: usize, what: &str) -> Fault {
+        if self.0.is_null() {
+            return Fault::null(what);
+        }
+        Fault::usage(format!("the length of {what} is {len}; at most {MAX_WORD_BYTES} bytes are taken"))
     }
 }
 
 impl<'a> Words<'a> {
     /// One word; `index` is below the count that was passed with both arrays.
-    #[inline]
+    #[inline(always)]
     fn word(self, lengths: Lengths<'a>, index: usize) -> Result<&'a [u8], Fault> {
         // SAFETY: the caller passes an array of more than `index` texts; that it is not NULL was checked.
         let word = unsafe { self.0.add(index).read() };
         if lengths.0.is_null() {
-            return if word.0.is_null() {
-                Err(Fault::null(&format!("argv[{index}]")))
-            } else {
-                word.until_nul("argv")
-            };
+            return word.until_nul("argv").map_err(|_| no_word(index));
         }
         // SAFETY: the caller passes an array of more than `index` lengths.
         let len = unsafe { lengths.0.add(index).read() };
-        word.of_length(len, || format!("argv[{index}]"))
+        match word.bytes(len) {
+            Some(word) => Ok(word),
+            None => Err(word.refused(len, &format!("argv[{index}]"))),
+        }
     }
     /// Does something with the words of C behind some of our own.
-    #[inline]
+    #[inline(always)]
     pub(super) fn with<T>(
         self,
         own: &[&'a [u8]],
@@ -98,25 +107,90 @@ impl<'a> Words<'a> {
         lengths: Lengths<'a>,
         act: impl FnOnce(&mut [&'a [u8]]) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
-        let count = usize::try_from(argc)
-            .map_err(|_| Fault::usage(format!("argc is {argc}; there are 0 words or more")))?;
+        let Ok(count) = usize::try_from(argc) else { return Err(fewer_than_none(argc)) };
         if self.0.is_null() && count > 0 {
             return Err(Fault::null("argv"));
         }
+        let mut many;
         let mut few: [&[u8]; FEW_WORDS] = [&[]; FEW_WORDS];
         let all = own.len() + count;
-        if all > FEW_WORDS {
-            let mut many = own.to_vec();
-            for index in 0..count {
-                many.push(self.word(lengths, index)?);
+        let words = if all > FEW_WORDS {
+            many = self.collect(own, count, lengths)?;
+            &mut many[..]
+        } else {
+            few[..own.len()].copy_from_slice(own);
+            for (index, slot) in few[own.len()..all].iter_mut().enumerate() {
+                *slot = self.word(lengths, index)?;
             }
-            return act(&mut many);
+            &mut few[..all]
+        };
+        act(words)
+    }
+    #[cold]
+    fn collect(self, own: &[&'a [u8]], count: usize, lengths: Lengths<'a>) -> Result<Vec<&'a [u8]>, Fault> {
+        let mut many = own.to_vec();
+        for index in 0..count {
+            many.push(self.word(lengths, index)?);
         }
-        few[..own.len()].copy_from_slice(own);
-        for (index, slot) in few[own.len()..all].iter_mut().enumerate() {
-            *slot = self.word(lengths, index)?;
-        }
-        act(&mut few[..all])
+        Ok(many)
+    }
+}
+
+#[cold]
+fn no_word(index: usize) -> Fault {
+    Fault::null(&format!("argv[{index}]"))
+}
+
+#[cold]
+fn fewer_than_none(argc: c_int) -> Fault {
+    Fault::usage(format!("argc is {argc}; there are 0 words or more"))
+}
+
+/// Lets one in at a time, without waiting: whoever comes second is turned away. Cheaper than a lock that threads wait for.
+pub(super) struct Gate<T> {
+    is_entered: AtomicBool,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: the value is reached through an `Entered` alone, of which there is one at a time, whatever the thread.
+unsafe impl<T: Send> Sync for Gate<T> {}
+
+/// The one who is in; dropping it opens the gate.
+pub(super) struct Entered<'a, T>(&'a Gate<T>);
+
+impl<T> Gate<T> {
+    pub(super) fn new(value: T) -> Gate<T> {
+        Gate { is_entered: AtomicBool::new(false), value: UnsafeCell::new(value) }
+    }
+    /// The value, unless somebody is in.
+    #[inline]
+    pub(super) fn enter(&self) -> Option<Entered<'_, T>> {
+        if self.is_entered.swap(true, Ordering::Acquire) { None } else { Some(Entered(self)) }
+    }
+}
+
+impl<T> Deref for Entered<'_, T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        // SAFETY: while this is there, nobody else is in.
+        unsafe { &*self.0.value.get() }
+    }
+}
+
+impl<T> DerefMut for Entered<'_, T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: while this is there, nobody else is in, and it is borrowed alone.
+        unsafe { &mut *self.0.value.get() }
+    }
+}
+
+impl<T> Drop for Entered<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        self.0.is_entered.store(false, Ordering::Release);
     }
 }
 
@@ -172,18 +246,18 @@ pub(super) fn free_reply(reply: Returned) -> Result<(), Fault> {
 impl mk_reply {
     /// Its text; empty where it has none.
     pub(super) fn text(&self) -> &[u8] {
-        if self.text.is_null() {
+        if !self.has_text() || self.start.is_null() {
             return &[];
         }
-        // SAFETY: a reply that C can see points into the texts of its tree, or of its client's tape, `len` bytes each.
-        unsafe { std::slice::from_raw_parts(self.text.cast(), self.len) }
+        // SAFETY: the text of a reply that C can see stands in its tree, or on its client's tape, `len` bytes of it.
+        unsafe { std::slice::from_raw_parts(self.start.cast(), self.len) }
     }
     /// Its elements.
     pub(super) fn elements(&self) -> &[mk_reply] {
-        if self.elements.is_null() {
+        if !self.has_elements() || self.len == 0 {
             return &[];
         }
-        // SAFETY: a reply that C can see points at as many elements of its tree as it counts.
-        unsafe { std::slice::from_raw_parts(self.elements, self.count) }
+        // SAFETY: the elements of a reply that C can see stand in its tree, `len` of them.
+        unsafe { std::slice::from_raw_parts(self.start.cast(), self.len) }
     }
 }

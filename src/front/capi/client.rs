@@ -1,6 +1,6 @@
 //! Sessions: calls with the caller's own reply or the client's, calls that wait and are polled, messages, traces.
 
-use super::border::{Lengths, Out, Words, free, give, give_reply};
+use super::border::{Entered, Gate, Lengths, Out, Words, free, give, give_reply};
 use super::engine::mk_engine;
 use super::fault::{Fault, MK_ERR_BUSY, MK_ERR_CLOSED, Needed, code, entry};
 use super::reply::{give_or_null, mk_reply};
@@ -8,7 +8,6 @@ use super::tree::Tree;
 use crate::engine::Client;
 use crate::error::Error;
 use crate::reply::Reply;
-use parking_lot::{Mutex, MutexGuard};
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -21,7 +20,7 @@ const KEPT_BYTES: usize = 1 << 20;
 /// A session in an engine, as a connection is on a server: it has its own database number, transaction and watched
 /// keys. One thread at a time may use it; it may move from thread to thread.
 pub struct mk_client {
-    session: Mutex<Session>,
+    session: Gate<Session>,
     open: Arc<AtomicBool>,
 }
 
@@ -39,16 +38,9 @@ pub(super) struct Session {
 impl mk_client {
     /// The session, for one call.
     #[inline]
-    pub(super) fn enter(&self) -> Result<MutexGuard<'_, Session>, Fault> {
-        let Some(mut session) = self.session.try_lock() else { return Err(busy()) };
-        if !self.open.load(Ordering::Acquire) {
-            return Err(closed());
-        }
-        session.is_begun = false;
-        if session.tape.memory_bytes() + session.shown.memory_bytes() > KEPT_BYTES {
-            (session.tape, session.shown) = (Reply::new(), Tree::new());
-        }
-        Ok(session)
+    pub(super) fn enter(&self) -> Result<Entered<'_, Session>, Fault> {
+        let Some(session) = self.session.enter() else { return Err(busy()) };
+        if self.open.load(Ordering::Acquire) { Ok(session) } else { Err(closed()) }
     }
 }
 
@@ -58,11 +50,24 @@ fn busy() -> Fault {
 }
 
 #[cold]
+fn nameless() -> Fault {
+    Fault::usage("argc is 0; a call has at least the name of a command")
+}
+
+#[cold]
 fn closed() -> Fault {
     Fault(MK_ERR_CLOSED, "the engine of this client was freed".into())
 }
 
 impl Session {
+    /// The reply of the last call is no longer asked for.
+    #[inline]
+    pub(super) fn forget(&mut self) {
+        self.is_begun = false;
+        if self.tape.memory_bytes() > KEPT_BYTES {
+            (self.tape, self.shown) = (Reply::new(), Tree::new());
+        }
+    }
     /// Runs a command; its reply is on the tape.
     #[inline]
     pub(super) fn run(&mut self, words: &[&[u8]]) -> Result<(), Fault> {
@@ -87,7 +92,7 @@ impl Session {
 }
 
 /// Does something in a session with the words of a call; at least one when there are none of our own.
-#[inline]
+#[inline(always)]
 pub(super) fn with_words<'a, T>(
     client: Option<&mk_client>,
     own: &[&'a [u8]],
@@ -97,9 +102,11 @@ pub(super) fn with_words<'a, T>(
     let client = client.needed("client")?;
     argv.with(own, argc, argvlen, |words| {
         if words.is_empty() {
-            return Err(Fault::usage(format!("argc is {argc}; a call has at least the name of a command")));
+            return Err(nameless());
         }
-        act(&mut *client.enter()?, words)
+        let mut session = client.enter()?;
+        session.forget();
+        act(&mut session, words)
     })
 }
 
@@ -111,7 +118,7 @@ pub extern "C" fn mk_client_new(engine: Option<&mk_engine>) -> *mut mk_client {
         let engine = engine.needed("engine")?;
         let client = engine.engine.try_client()?;
         let session = Session { client, tape: Reply::new(), shown: Tree::new(), is_begun: false };
-        Ok(mk_client { session: Mutex::new(session), open: engine.open.clone() })
+        Ok(mk_client { session: Gate::new(session), open: engine.open.clone() })
     });
     give(client.ok())
 }
@@ -229,7 +236,11 @@ pub extern "C" fn mk_poll(
 /// Gives up the call that `mk_start` began, with its reply if that is there. `MK_OK`, when there is none too, or a code.
 #[unsafe(no_mangle)]
 pub extern "C" fn mk_cancel(client: Option<&mk_client>) -> c_int {
-    code(|| Ok(client.needed("client")?.enter()?.client.cancel_call()?))
+    code(|| {
+        let mut session = client.needed("client")?.enter()?;
+        session.forget();
+        Ok(session.client.cancel_call()?)
+    })
 }
 
 /// Takes the oldest message that was published to a channel or pattern of this client, which it subscribed to by a call:
@@ -263,8 +274,9 @@ fn answer(
     code(|| {
         let out = out.needed("the place of the reply")?.write(ptr::null_mut());
         let client = client.needed("client")?;
-        let is_begun = client.session.try_lock().is_some_and(|session| session.is_begun);
-        if let Some(tree) = fetch(&mut *client.enter()?, is_begun)? {
+        let mut session = client.enter()?;
+        let is_begun = std::mem::take(&mut session.is_begun);
+        if let Some(tree) = fetch(&mut session, is_begun)? {
             *out = give_reply(tree);
         }
         Ok(())

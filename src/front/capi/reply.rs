@@ -40,19 +40,36 @@ pub const MK_REPLY_VERB: c_int = 14;
 #[derive(Clone, Copy)]
 pub struct mk_reply {
     pub(super) kind: c_int,
+    /// The format of a verbatim text, and a NUL.
+    pub(super) vtype: [c_char; 4],
     /// Given to C to be freed by it; elements and what belongs to a client are not.
     pub(super) is_free: bool,
     pub(super) shade: Shade,
-    /// The format of a verbatim text, and a NUL.
-    pub(super) vtype: [c_char; 4],
-    pub(super) integer: i64,
-    pub(super) dval: f64,
-    /// Until the tree is linked: where the text starts in its buffer, or the first element in its list.
-    pub(super) at: usize,
-    pub(super) text: *const c_char,
+    /// An integer, or the bits of a double.
+    pub(super) number: i64,
+    /// Where its text or its elements are. Until a tree is linked, as many bytes or elements behind the first one.
+    pub(super) start: *const (),
+    /// How many bytes or elements.
     pub(super) len: usize,
-    pub(super) elements: *const mk_reply,
-    pub(super) count: usize,
+}
+
+impl mk_reply {
+    #[inline]
+    pub(super) fn has_text(&self) -> bool {
+        matches!(
+            self.kind,
+            MK_REPLY_STRING
+                | MK_REPLY_STATUS
+                | MK_REPLY_ERROR
+                | MK_REPLY_BIGNUM
+                | MK_REPLY_VERB
+                | MK_REPLY_DOUBLE
+        )
+    }
+    #[inline]
+    pub(super) fn has_elements(&self) -> bool {
+        matches!(self.kind, MK_REPLY_ARRAY | MK_REPLY_MAP | MK_REPLY_SET | MK_REPLY_PUSH)
+    }
 }
 
 /// What RESP tells apart and the type does not.
@@ -74,26 +91,30 @@ pub extern "C" fn mk_reply_type(reply: Option<&mk_reply>) -> c_int {
 /// The number of an integer, 1 or 0 for a boolean; 0 for all else.
 #[unsafe(no_mangle)]
 pub extern "C" fn mk_reply_integer(reply: Option<&mk_reply>) -> i64 {
-    reply.map_or(0, |reply| reply.integer)
+    reply
+        .filter(|reply| matches!(reply.kind, MK_REPLY_INTEGER | MK_REPLY_BOOL))
+        .map_or(0, |reply| reply.number)
 }
 
 /// The number of a double; 0 for all else.
 #[unsafe(no_mangle)]
 pub extern "C" fn mk_reply_dval(reply: Option<&mk_reply>) -> f64 {
-    reply.map_or(0.0, |reply| reply.dval)
+    reply
+        .filter(|reply| reply.kind == MK_REPLY_DOUBLE)
+        .map_or(0.0, |reply| f64::from_bits(reply.number as u64))
 }
 
 /// The bytes of a string, status, error, double, big number or verbatim text; NULL for all else. They may hold NULs, so
 /// `mk_reply_len` counts them, and one more NUL stands behind them. Valid as long as the whole reply.
 #[unsafe(no_mangle)]
 pub extern "C" fn mk_reply_str(reply: Option<&mk_reply>) -> *const c_char {
-    reply.map_or(ptr::null(), |reply| reply.text)
+    reply.filter(|reply| reply.has_text()).map_or(ptr::null(), |reply| reply.start.cast())
 }
 
 /// How many bytes `mk_reply_str` gives; 0 where it gives NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn mk_reply_len(reply: Option<&mk_reply>) -> usize {
-    reply.map_or(0, |reply| reply.len)
+    reply.filter(|reply| reply.has_text()).map_or(0, |reply| reply.len)
 }
 
 /// The format of a verbatim text, three letters as in `txt`; NULL for all else. Valid as long as the whole reply.
@@ -105,14 +126,16 @@ pub extern "C" fn mk_reply_vtype(reply: Option<&mk_reply>) -> *const c_char {
 /// How many elements an array, set or push message has, twice the pairs of a map; 0 for all else.
 #[unsafe(no_mangle)]
 pub extern "C" fn mk_reply_elements(reply: Option<&mk_reply>) -> usize {
-    reply.map_or(0, |reply| reply.count)
+    reply.filter(|reply| reply.has_elements()).map_or(0, |reply| reply.len)
 }
 
 /// An element, from 0 on; NULL when there is none. It belongs to the whole reply: valid as long, never freed itself.
 #[unsafe(no_mangle)]
 pub extern "C" fn mk_reply_element(reply: Option<&mk_reply>, index: usize) -> *const mk_reply {
     match reply {
-        Some(reply) if index < reply.count => reply.elements.wrapping_add(index),
+        Some(reply) if reply.has_elements() && index < reply.len => {
+            reply.start.cast::<mk_reply>().wrapping_add(index)
+        }
         _ => ptr::null(),
     }
 }

@@ -33,7 +33,7 @@ impl From<Script> for mk_script {
 /// caller: `mk_script_free`. NULL on failure.
 #[unsafe(no_mangle)]
 pub extern "C" fn mk_script_new(source: Text<'_>, len: usize) -> *mut mk_script {
-    give(entry(|| Ok(Script::new(source.of_length(len, || "source".into())?).into())).ok())
+    give(entry(|| Ok(Script::new(source.of_length(len, "source")?).into())).ok())
 }
 
 /// A script that is held to a contract: the one of these `contract_len` bytes, or, where `contract` is NULL, the one in its
@@ -48,10 +48,10 @@ pub extern "C" fn mk_script_checked(
     contract_len: usize,
 ) -> *mut mk_script {
     let script = entry(|| {
-        let source = source.of_length(len, || "source".into())?;
+        let source = source.of_length(len, "source")?;
         let contract = match contract.is_null() {
             true => source,
-            false => contract.of_length(contract_len, || "contract".into())?,
+            false => contract.of_length(contract_len, "contract")?,
         };
         Ok(Script::new(source).with_contract(Contract::parse(contract)?).into())
     });

@@ -92,7 +92,7 @@ pub extern "C" fn mk_save_rdb(engine: Option<&mk_engine>) -> *mut mk_reply {
 #[unsafe(no_mangle)]
 pub extern "C" fn mk_load_rdb(engine: Option<&mk_engine>, file: Text<'_>, len: usize) -> c_int {
     code(|| {
-        let file = file.of_length(len, || "file".into())?;
+        let file = file.of_length(len, "file")?;
         Ok(engine.needed("engine")?.engine.load_rdb(file)?)
     })
 }

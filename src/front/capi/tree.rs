@@ -46,22 +46,17 @@ impl Tree {
     /// Reads a tape that stays as it is while the tree is read. A reply that is one text is read in place.
     #[inline]
     pub(super) fn show(&mut self, tape: &mut Reply) -> &mk_reply {
-        if !tape.terminate() {
-            self.read(tape);
-            return &self.root;
-        }
-        let (kind, text) = match tape.view() {
-            ReplyRef::Status(text) => (MK_REPLY_STATUS, text),
-            ReplyRef::Error(text) => (MK_REPLY_ERROR, text),
-            ReplyRef::Bulk(text) => (MK_REPLY_STRING, text),
-            _ => (MK_REPLY_NIL, &[][..]),
+        let (kind, text) = match tape.terminated() {
+            Some(ReplyRef::Bulk(text)) => (MK_REPLY_STRING, text),
+            Some(ReplyRef::Status(text)) => (MK_REPLY_STATUS, text),
+            Some(ReplyRef::Error(text)) => (MK_REPLY_ERROR, text),
+            _ => {
+                self.read(tape);
+                return &self.root;
+            }
         };
-        self.root = mk_reply { text: text.as_ptr().cast(), len: text.len(), ..mk_reply::blank(kind) };
+        self.root = mk_reply { start: text.as_ptr().cast(), len: text.len(), ..mk_reply::blank(kind) };
         &self.root
-    }
-    /// The memory it holds.
-    pub(super) fn memory_bytes(&self) -> usize {
-        self.text.capacity() + self.elements.capacity() * size_of::<mk_reply>()
     }
     /// Copies the values of a tape: the only one, or all as an array (SUBSCRIBE answers once for each name).
     fn read(&mut self, tape: &Reply) {
@@ -71,14 +66,14 @@ impl Tree {
         self.root = mk_reply::blank(MK_REPLY_NIL);
         let count = tape.values().filter(|value| !matches!(value, ReplyRef::Attribute(_))).count();
         if count > 1 {
-            self.root = mk_reply { count, ..mk_reply::blank(MK_REPLY_ARRAY) };
-            self.root.at = self.begin(count);
+            self.root = mk_reply { len: count, ..mk_reply::blank(MK_REPLY_ARRAY) };
+            self.root.start = ptr::without_provenance(self.begin(count));
         }
         for value in tape.walk() {
             let mut reply = mk_reply::read(&value, &mut self.text);
             let place = self.place();
-            if reply.count > 0 {
-                reply.at = self.begin(reply.count);
+            if reply.has_elements() && reply.len > 0 {
+                reply.start = ptr::without_provenance(self.begin(reply.len));
             }
             match place {
                 Some(at) => self.elements[at] = reply,
@@ -108,10 +103,11 @@ impl Tree {
     fn link(&mut self) {
         let (texts, elements) = (self.text.as_ptr(), self.elements.as_ptr());
         for reply in self.elements.iter_mut().chain([&mut self.root]) {
+            let at = reply.start.addr();
             if reply.has_text() {
-                reply.text = texts.wrapping_add(reply.at).cast();
-            } else if reply.count > 0 {
-                reply.elements = elements.wrapping_add(reply.at);
+                reply.start = texts.wrapping_add(at).cast();
+            } else if reply.has_elements() {
+                reply.start = elements.wrapping_add(at).cast();
             }
         }
     }
@@ -124,27 +120,23 @@ impl mk_reply {
             is_free: false,
             shade: Shade::Plain,
             vtype: [0; 4],
-            integer: 0,
-            dval: 0.0,
-            at: 0,
-            text: ptr::null(),
+            number: 0,
+            start: ptr::null(),
             len: 0,
-            elements: ptr::null(),
-            count: 0,
         }
     }
     /// Copies one value but for its elements.
     fn read(value: &ReplyRef<'_>, text: &mut Vec<u8>) -> mk_reply {
         let blank = mk_reply::blank;
         let mut with_text = |kind, bytes: &[u8]| {
-            let at = text.len();
+            let start = ptr::without_provenance(text.len());
             text.extend_from_slice(bytes);
             text.push(0);
-            mk_reply { at, len: bytes.len(), ..blank(kind) }
+            mk_reply { start, len: bytes.len(), ..blank(kind) }
         };
         match *value {
-            ReplyRef::Int(integer) => mk_reply { integer, ..blank(MK_REPLY_INTEGER) },
-            ReplyRef::Bool(value) => mk_reply { integer: i64::from(value), ..blank(MK_REPLY_BOOL) },
+            ReplyRef::Int(number) => mk_reply { number, ..blank(MK_REPLY_INTEGER) },
+            ReplyRef::Bool(value) => mk_reply { number: i64::from(value), ..blank(MK_REPLY_BOOL) },
             ReplyRef::Bulk(bytes) => with_text(MK_REPLY_STRING, bytes),
             ReplyRef::Status(bytes) => with_text(MK_REPLY_STATUS, bytes),
             ReplyRef::Error(bytes) => with_text(MK_REPLY_ERROR, bytes),
@@ -155,37 +147,26 @@ impl mk_reply {
             }
             ReplyRef::Double(dval) => {
                 let reply = with_text(MK_REPLY_DOUBLE, format_f64(&mut NumBuf::new(), dval));
-                mk_reply { dval, ..reply }
+                mk_reply { number: dval.to_bits() as i64, ..reply }
             }
             ReplyRef::Coordinate(dval) => {
                 let reply = with_text(MK_REPLY_DOUBLE, &format_human(dval));
-                mk_reply { dval, shade: Shade::Coordinate, ..reply }
+                mk_reply { number: dval.to_bits() as i64, shade: Shade::Coordinate, ..reply }
             }
             ReplyRef::Nil => blank(MK_REPLY_NIL),
             ReplyRef::NilArray => mk_reply { shade: Shade::NilArray, ..blank(MK_REPLY_NIL) },
-            ReplyRef::Array(items) => mk_reply { count: items.len(), ..blank(MK_REPLY_ARRAY) },
+            ReplyRef::Array(items) => mk_reply { len: items.len(), ..blank(MK_REPLY_ARRAY) },
             ReplyRef::Map(items) | ReplyRef::Attribute(items) => {
-                mk_reply { count: items.len(), ..blank(MK_REPLY_MAP) }
+                mk_reply { len: items.len(), ..blank(MK_REPLY_MAP) }
             }
-            ReplyRef::Set(items) => mk_reply { count: items.len(), ..blank(MK_REPLY_SET) },
-            ReplyRef::Push(items) => mk_reply { count: items.len(), ..blank(MK_REPLY_PUSH) },
+            ReplyRef::Set(items) => mk_reply { len: items.len(), ..blank(MK_REPLY_SET) },
+            ReplyRef::Push(items) => mk_reply { len: items.len(), ..blank(MK_REPLY_PUSH) },
         }
     }
-    fn has_text(&self) -> bool {
-        matches!(
-            self.kind,
-            MK_REPLY_STRING
-                | MK_REPLY_STATUS
-                | MK_REPLY_ERROR
-                | MK_REPLY_BIGNUM
-                | MK_REPLY_VERB
-                | MK_REPLY_DOUBLE
-        )
-    }
     /// The tape that it was read from: the other way round.
-    pub(super) fn to_tape(&self) -> Reply {
+    pub(super) fn to_tape(self) -> Reply {
         let mut tape = Reply::new();
-        let mut open = vec![std::slice::from_ref(self).iter()];
+        let mut open = vec![std::slice::from_ref(&self).iter()];
         while let Some(values) = open.last_mut() {
             let Some(value) = values.next() else {
                 open.pop();
@@ -207,14 +188,16 @@ impl mk_reply {
                 let [a, b, c, _] = self.vtype.map(|byte| byte as u8);
                 tape.verbatim([a, b, c], self.text());
             }
-            MK_REPLY_DOUBLE if self.shade == Shade::Coordinate => tape.coordinate(self.dval),
-            MK_REPLY_DOUBLE => tape.double(self.dval),
-            MK_REPLY_INTEGER => tape.int(self.integer),
-            MK_REPLY_BOOL => tape.boolean(self.integer != 0),
-            MK_REPLY_ARRAY => tape.array(self.count),
-            MK_REPLY_MAP => tape.map(self.count / 2),
-            MK_REPLY_SET => tape.set(self.count),
-            MK_REPLY_PUSH => tape.push(self.count),
+            MK_REPLY_DOUBLE if self.shade == Shade::Coordinate => {
+                tape.coordinate(f64::from_bits(self.number as u64))
+            }
+            MK_REPLY_DOUBLE => tape.double(f64::from_bits(self.number as u64)),
+            MK_REPLY_INTEGER => tape.int(self.number),
+            MK_REPLY_BOOL => tape.boolean(self.number != 0),
+            MK_REPLY_ARRAY => tape.array(self.len),
+            MK_REPLY_MAP => tape.map(self.len / 2),
+            MK_REPLY_SET => tape.set(self.len),
+            MK_REPLY_PUSH => tape.push(self.len),
             _ if self.shade == Shade::NilArray => tape.nil_array(),
             _ => tape.nil(),
         }
