@@ -296,7 +296,11 @@ fn info_follows_from_calls_clock_and_seed() {
         "# Server\r\nredis_version:7.0.15\r\n",
         "uptime_in_seconds:90000\r\nuptime_in_days:1\r\n",
         "\r\n\r\n# Clients\r\nconnected_clients:1\r\n",
-        "total_connections_received:1\r\ntotal_commands_processed:6\r\nexpired_keys:1\r\n",
+        "total_connections_received:1\r\ntotal_commands_processed:6\r\ninstantaneous_ops_per_sec:0\r\n",
+        "expired_keys:1\r\n",
+        "process_id:0\r\n",
+        "used_cpu_user:0.000000\r\n",
+        "# Errorstats\r\nerrorstat_ERR:count=1\r\n",
         "keyspace_hits:1\r\nkeyspace_misses:1\r\npubsub_channels:0\r\npubsub_patterns:0\r\npubsubshard_channels:0\r\n",
         "total_error_replies:1\r\n",
         "\r\n\r\n# Keyspace\r\ndb0:keys=1,expires=0,avg_ttl=0\r\ndb3:keys=1,expires=0,avg_ttl=0\r\n",
@@ -317,10 +321,35 @@ fn info_takes_sections_in_its_own_order() {
     };
     assert_eq!(sections(&mut client, &["INFO", "keyspace", "SERVER", "server"]), ["Server", "Keyspace"]);
     assert_eq!(sections(&mut client, &["INFO", "nosuch"]), [""; 0]);
-    let all = sections(&mut client, &["INFO"]);
-    for word in ["all", "default", "everything", "DEFAULT"] {
+    let default = sections(&mut client, &["INFO"]);
+    for word in ["default", "DEFAULT"] {
+        assert_eq!(sections(&mut client, &["INFO", "nosuch", word]), default);
+    }
+    let all = [
+        "Server",
+        "Clients",
+        "Memory",
+        "Persistence",
+        "Stats",
+        "Replication",
+        "CPU",
+        "Modules",
+        "Commandstats",
+        "Errorstats",
+        "Latencystats",
+        "Cluster",
+        "Keyspace",
+    ];
+    for word in ["all", "everything", "ALL"] {
         assert_eq!(sections(&mut client, &["INFO", "nosuch", word]), all);
     }
+    assert_eq!(
+        default,
+        all.map(str::to_owned)
+            .into_iter()
+            .filter(|name| !["Commandstats", "Latencystats"].contains(&name.as_str()))
+            .collect::<Vec<_>>()
+    );
     client.call(["HELLO", "3"]).expect("HELLO answers");
     assert_eq!(text(&mut client, "INFO cluster"), "=txt:# Cluster\r\ncluster_enabled:0\r\n");
 }

@@ -19,10 +19,14 @@ mod corpus;
 mod debugging;
 mod dependencies;
 mod determinism;
+#[cfg(feature = "server")]
+mod diagnosis;
 mod diff;
 mod functions;
 mod fuzz_smoke;
 mod hostile;
+#[cfg(feature = "server")]
+mod information;
 mod interleaving;
 mod introspection;
 mod journal;

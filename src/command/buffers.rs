@@ -1,6 +1,8 @@
 //! What stands in the buffers of a client that came through a socket. The front notes it as it reads and writes, commands
 //! about clients look at it: both at any time, for these are only figures. How the server would count them is here too.
 
+use super::process::Process;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// What is sent to a client waits here first, and does not count as waiting for it.
@@ -12,6 +14,9 @@ const BLOCK: usize = 20_464;
 /// each of which takes so much more.
 const BLOCK_HEAD: usize = 40;
 
+/// What a client takes beside its buffers.
+pub const CLIENT_BYTES: usize = 1024;
+
 /// The buffers of one client.
 #[derive(Debug)]
 pub struct Buffers {
@@ -21,18 +26,22 @@ pub struct Buffers {
     unsent: AtomicUsize,
     reply_buffer: AtomicUsize,
     reply_peak: AtomicUsize,
+    /// What the session holds beside them: queued commands, messages, names.
+    held: AtomicUsize,
+    /// The sum of all clients, and how much of it is this one's.
+    all: Option<Arc<Process>>,
+    counted: AtomicUsize,
 }
 
 impl Default for Buffers {
     fn default() -> Self {
-        Buffers {
-            unread: AtomicUsize::new(0),
-            unread_free: AtomicUsize::new(0),
-            words: AtomicUsize::new(0),
-            unsent: AtomicUsize::new(0),
-            reply_buffer: AtomicUsize::new(REPLY_BUFFER),
-            reply_peak: AtomicUsize::new(REPLY_BUFFER),
-        }
+        Buffers::new(None)
+    }
+}
+
+impl Drop for Buffers {
+    fn drop(&mut self) {
+        self.count_as(0);
     }
 }
 
@@ -57,6 +66,17 @@ pub struct Figures {
     pub block_bytes: usize,
 }
 
+/// What has become of a buffer of replies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fit {
+    /// It is as large as it was.
+    Same,
+    /// It has become smaller.
+    Smaller,
+    /// It has become larger.
+    Larger,
+}
+
 impl Figures {
     /// Memory that the buffers take.
     pub fn bytes(&self) -> usize {
@@ -65,6 +85,48 @@ impl Figures {
 }
 
 impl Buffers {
+    /// Those of a client whose memory is counted with that of all clients.
+    pub fn counted(all: Arc<Process>) -> Self {
+        let buffers = Buffers::new(Some(all));
+        buffers.count();
+        buffers
+    }
+    fn new(all: Option<Arc<Process>>) -> Self {
+        Buffers {
+            unread: AtomicUsize::new(0),
+            unread_free: AtomicUsize::new(0),
+            words: AtomicUsize::new(0),
+            unsent: AtomicUsize::new(0),
+            reply_buffer: AtomicUsize::new(REPLY_BUFFER),
+            reply_peak: AtomicUsize::new(REPLY_BUFFER),
+            held: AtomicUsize::new(0),
+            all,
+            counted: AtomicUsize::new(0),
+        }
+    }
+    /// What the client takes up now is counted.
+    pub fn count(&self) {
+        self.count_as(self.bytes());
+    }
+    /// The client is one of those that are not counted: it follows.
+    pub fn leave_out(&self) {
+        self.count_as(0);
+    }
+    fn count_as(&self, bytes: usize) {
+        if let Some(all) = &self.all {
+            let before = self.counted.swap(bytes, Relaxed);
+            all.client_bytes.add((bytes as u64).wrapping_sub(before as u64));
+        }
+    }
+    /// All that the client takes up.
+    pub fn bytes(&self) -> usize {
+        CLIENT_BYTES + self.figures().bytes() + self.held.load(Relaxed)
+    }
+    /// What the session holds beside its buffers.
+    #[inline]
+    pub fn note_held(&self, bytes: usize) {
+        self.held.store(bytes, Relaxed);
+    }
     /// What was read: bytes, and the room for more.
     #[inline]
     pub fn note_unread(&self, bytes: usize, free: usize) {
@@ -107,13 +169,17 @@ impl Buffers {
         }
     }
     /// Makes the buffer of replies smaller where less than half of it is needed, and larger where all of it is.
-    pub fn fit_reply_buffer(&self) {
+    pub fn fit_reply_buffer(&self) -> Fit {
         let (size, peak) = (self.reply_buffer.load(Relaxed), self.reply_peak.load(Relaxed));
         if size / 2 >= REPLY_BUFFER_LEAST && peak < size / 2 {
             self.reply_buffer.store(REPLY_BUFFER_LEAST.max(peak + 1), Relaxed);
-        } else if size < REPLY_BUFFER && peak == size {
-            self.reply_buffer.store(REPLY_BUFFER.min(size * 2), Relaxed);
+            return Fit::Smaller;
         }
+        if size < REPLY_BUFFER && peak == size {
+            self.reply_buffer.store(REPLY_BUFFER.min(size * 2), Relaxed);
+            return Fit::Larger;
+        }
+        Fit::Same
     }
     /// What it needs is measured anew.
     pub fn forget_peak(&self) {

@@ -11,7 +11,7 @@ use crate::store::SessionId;
 use std::io::Write;
 
 /// The figures of a client without a socket.
-const NO_BUFFERS: Figures = Figures {
+pub(crate) const NO_BUFFERS: Figures = Figures {
     unread: 0,
     unread_free: 0,
     words: 0,
@@ -74,7 +74,7 @@ impl State {
         let seconds_since = |at_ms: i64| self.store.now_ms().div_euclid(1000) - at_ms.div_euclid(1000);
         let queued = session.queue.as_ref().map(|queue| queue.commands.len()).or(session.running);
         let queued = queued.map_or(-1, |count| count as i64);
-        let queue_bytes = queued_bytes(session);
+        let queue_bytes = session.queue.as_ref().map_or(0, |queue| queue.bytes);
         let subscriber = session.subscriber.as_deref();
         let count = |topic| subscriber.map_or(0, |subscriber| subscriber.count(topic));
         let (unread, unread_bytes) = subscriber.map_or((0, 0), Subscriber::unread);
@@ -106,7 +106,7 @@ impl State {
             held.buffered,
             held.blocks + unread,
             held.block_bytes + unread_bytes,
-            size_of::<Session>() + queue_bytes + unread_bytes + held.bytes(),
+            self.session_bytes(id),
         );
         line.extend_from_slice(session.user_name());
         let _ = write!(line, " redir=-1 resp={}", session.resp.number());
@@ -125,10 +125,4 @@ impl State {
         }
         if flags.is_empty() { "N".to_owned() } else { flags }
     }
-}
-
-/// Bytes of the queued words, with a pointer for each as the server counts.
-fn queued_bytes(session: &Session) -> usize {
-    let words = session.queue.iter().flat_map(|queue| queue.commands.iter().flatten());
-    words.map(|word| word.len() + size_of::<u64>()).sum()
 }

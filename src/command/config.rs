@@ -50,6 +50,8 @@ pub struct Config {
     pub list_max_listpack_size: i64,
     /// How many clients a front serves at a time.
     pub maxclients: u64,
+    /// What clients may take up together, or below zero a share of maxmemory: maxmemory-clients; 0 for no limit.
+    pub maxmemory_clients: i64,
     /// maxmemory-eviction-tenacity: kept, but eviction never stops half-way.
     pub maxmemory_eviction_tenacity: u64,
     /// Whom the engine follows: replicaof.
@@ -62,6 +64,8 @@ pub struct Config {
     pub memory: MemorySettings,
     /// What GETDEL removes is propagated as UNLINK: lazyfree-lazy-user-del.
     pub lazy_user_del: bool,
+    /// FLUSHALL and FLUSHDB are ASYNC unless they say otherwise: lazyfree-lazy-user-flush.
+    pub lazy_user_flush: bool,
     /// Which keyspace events are published: notify-keyspace-events.
     pub notify_keyspace_events: Classes,
     /// How much may wait to be read by a client: client-output-buffer-limit.
@@ -117,12 +121,14 @@ impl Default for Config {
             notify_keyspace_events: Classes::NONE,
             output_limits: OutputLimits::default(),
             maxclients: 10_000,
+            maxmemory_clients: 0,
             maxmemory_eviction_tenacity: 10,
             master: None,
             min_replicas_max_lag: 10,
             min_replicas_to_write: 0,
             memory: MemorySettings::default(),
             lazy_user_del: false,
+            lazy_user_flush: false,
             proto_max_bulk_len: 512 * 1024 * 1024,
             replica_ignore_maxmemory: true,
             replica_read_only: true,

@@ -46,6 +46,14 @@ pub struct Saving {
     pub saved_at_s: i64,
     /// The counter of changes then.
     pub saved_dirty: u64,
+    /// How many images were written.
+    pub saves: u64,
+    /// The last one was written by BGSAVE.
+    pub has_saved_aside: bool,
+    /// Keys that the last image had and that were taken.
+    pub load_taken: u64,
+    /// Keys that the last image had and whose time was over.
+    pub load_expired: u64,
     /// The last image could not be written.
     pub has_failed: bool,
     /// When it was last asked whether it is time to save, in Unix seconds.

@@ -136,6 +136,10 @@ impl Libraries {
         };
         place.map(|place| (&place.library, place.index))
     }
+    /// What their sources take, with their names.
+    pub fn memory_bytes(&self) -> usize {
+        self.iter().map(|library| library.code.len() + library.name.len()).sum()
+    }
     /// How many libraries there are.
     pub fn len(&self) -> usize {
         self.registry.libraries.len()

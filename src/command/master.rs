@@ -69,6 +69,7 @@ impl State {
     /// Makes room for keys, unless the master does so. False when memory is over its limit all the same.
     pub(crate) fn make_room(&mut self) -> bool {
         let leaves_it = self.has_master() && self.config.replica_ignore_maxmemory;
+        self.store.count_beside(self.client_bytes());
         leaves_it || self.store.make_room()
     }
 }

@@ -4,7 +4,7 @@
 use super::args::is;
 use super::client_info::address;
 use super::slowlog::SlowCommand;
-use super::spec::SKIP_SLOWLOG;
+use super::spec::{FAST, SKIP_SLOWLOG};
 use super::table::Row;
 use super::{Argv, State};
 use crate::error::Failure;
@@ -43,11 +43,15 @@ impl State {
         if let Ok(row) = self.table.resolve(argv) {
             self.stats.note_rejection(row);
         }
+        // It is no failure of the script that goes on.
+        self.stats.settle_errors();
     }
     /// The command took long, or somebody looks at all of them.
     #[cold]
     #[inline(never)]
     fn attend_to(&mut self, ran: &Ran<'_>) {
+        let event = if ran.row.spec.has(FAST) { "fast-command" } else { "command" };
+        self.note_latency(event, ran);
         if !ran.waits {
             self.log_if_slow(ran);
         }
@@ -57,8 +61,12 @@ impl State {
         let keeps_duration = self.config.latency_tracking;
         self.stats.note_served(ran.row, ran.duration_us, keeps_duration);
         if ran.duration_us >= self.attention_us {
+            self.note_latency("command-unblocking", ran);
             self.log_if_slow(ran);
         }
+    }
+    fn note_latency(&mut self, event: &'static str, ran: &Ran<'_>) {
+        self.store.latency.note(event, ran.duration_us / 1000, ran.at_us.div_euclid(1_000_000));
     }
     /// Decides which commands are worth a look, after settings have changed or somebody began or ceased to look.
     pub(crate) fn attend(&mut self) {
@@ -66,7 +74,11 @@ impl State {
         if slower_than.is_some() {
             self.slow_log.trim(self.config.slowlog_max_len);
         }
-        self.attention_us = slower_than.unwrap_or(u64::MAX);
+        let threshold_ms = self.config.latency_monitor_threshold;
+        let latency_us = if threshold_ms > 0 { threshold_ms.saturating_mul(1000) } else { u64::MAX };
+        self.store.latency.threshold_ms = threshold_ms;
+        self.store.latency.measures = self.measures;
+        self.attention_us = slower_than.unwrap_or(u64::MAX).min(latency_us);
         self.is_calm = !self.measures && self.attention_us > 0 && self.config.latency_tracking;
     }
     /// The command has run to its end: it goes to the slow log when it took long enough.

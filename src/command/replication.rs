@@ -49,8 +49,8 @@ pub struct Replication {
     selected: Option<Db>,
     /// Bytes that were told so far.
     pub offset: i64,
-    /// Replicas have been here: bytes are counted.
-    pub has_backlog: bool,
+    /// Where replicas began to be here: bytes are counted from there on.
+    backlog_from: Option<i64>,
     /// How often the engine has taken another identity.
     pub identities: u64,
     /// The identity that it had as a replica, and the first byte that is not of it.
@@ -66,6 +66,15 @@ impl Replication {
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         self.followers.is_empty()
+    }
+    /// Replicas have been here.
+    pub fn has_backlog(&self) -> bool {
+        self.backlog_from.is_some()
+    }
+    /// What a server would keep for replicas that come back, of at most so many bytes: the first one, and how many.
+    pub fn backlog(&self, size: i64) -> Option<(i64, i64)> {
+        let length = (self.offset - self.backlog_from?).min(size);
+        Some((self.offset - length + 1, length))
     }
     /// A replica becomes a master: what it goes on with has another name.
     pub(crate) fn take_new_identity(&mut self) {
@@ -115,8 +124,9 @@ impl State {
     }
     /// A session follows from now on, behind this image.
     pub(crate) fn follow(&mut self, id: SessionId, image: &[u8], has_offsets: bool) {
-        if !self.replication.has_backlog {
-            self.replication.has_backlog = true;
+        self.stats.full_syncs += 1;
+        if !self.replication.has_backlog() {
+            self.replication.backlog_from = Some(self.replication.offset);
             self.replication.identities += 1;
             self.replication.former = None;
         }
@@ -169,6 +179,8 @@ impl State {
             return;
         }
         self.replication.offset += bytes.len() as i64;
+        let told = self.replication.followers.len() as u64;
+        self.stats.replica_bytes += bytes.len() as u64 * told;
         let (limit, now_s) = (self.config.output_limits.replica, self.store.now_ms().div_euclid(1000));
         for &id in &self.replication.followers {
             let session = self.sessions.get_mut(id);

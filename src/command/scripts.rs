@@ -71,6 +71,10 @@ impl Scripts {
     pub fn len(&self) -> usize {
         self.sources.len()
     }
+    /// What their sources take, with their names.
+    pub fn memory_bytes(&self) -> usize {
+        self.sources.values().map(|source| source.text.len() + size_of::<Sha>()).sum()
+    }
     /// True when none is known.
     pub fn is_empty(&self) -> bool {
         self.sources.is_empty()

@@ -119,11 +119,13 @@ pub struct Queue {
     pub flags: Flags,
     /// The flags that each of them has.
     pub common_flags: Flags,
+    /// Bytes of all words, with a pointer for each as the server counts.
+    pub bytes: usize,
 }
 
 impl Default for Queue {
     fn default() -> Self {
-        Queue { commands: Vec::new(), spoiled: false, flags: 0, common_flags: !0 }
+        Queue { commands: Vec::new(), spoiled: false, flags: 0, common_flags: !0, bytes: 0 }
     }
 }
 
@@ -132,6 +134,7 @@ impl Session {
     pub fn enqueue(&mut self, argv: Argv<'_>, flags: Flags) {
         if let Some(queue) = &mut self.queue {
             queue.commands.push(argv.iter().map(|arg| Box::from(*arg)).collect());
+            queue.bytes += argv.iter().map(|word| word.len() + size_of::<u64>()).sum::<usize>();
             queue.flags |= flags;
             queue.common_flags &= flags;
         }

@@ -6,6 +6,7 @@ use super::cluster::Cluster;
 use super::config::Config;
 use super::host::{Debug, Saving};
 use super::libraries::Libraries;
+use super::process::{Process, Samples};
 use super::pubsub::PubSub;
 use super::replication::Replication;
 use super::scripts::Scripts;
@@ -17,6 +18,7 @@ use super::users::Users;
 use super::{TracedCall, log};
 use crate::error::Failure;
 use crate::store::{SessionId, Store};
+use std::sync::Arc;
 
 /// All state of an engine but the Lua VM: plain data, which can be copied and hashed.
 #[derive(Debug, Clone)]
@@ -41,6 +43,10 @@ pub struct State {
     pub replication: Replication,
     /// Counters.
     pub stats: Stats,
+    /// What is sampled from time to time.
+    pub(crate) samples: Samples,
+    /// The process that serves the engine, when one does.
+    pub(crate) process: Option<Arc<Process>>,
     /// When the engine was made, in milliseconds.
     pub started_at_ms: i64,
     /// All commands.
@@ -105,6 +111,8 @@ impl State {
             config,
             stats: Stats::new(table.rows().len()),
             replication: Replication::default(),
+            samples: Samples::default(),
+            process: None,
             started_at_ms: 0,
             table,
             log: log::Log::default(),
@@ -143,6 +151,7 @@ impl State {
             scripts: self.scripts.clone(),
             libraries: self.libraries.clone(),
             stats: self.stats.clone(),
+            samples: self.samples,
             started_at_ms: self.started_at_ms,
             measures: self.measures,
             out_of_memory: self.out_of_memory,
@@ -153,6 +162,7 @@ impl State {
             ..State::new(self.store.detached(), self.config.clone(), self.table)
         };
         state.review_rights();
+        state.attend();
         state
     }
     /// Takes over what a [`detached`](Self::detached) copy holds; sessions and users stay, and with them the password.

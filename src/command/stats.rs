@@ -10,6 +10,16 @@ use std::collections::BTreeMap;
 pub struct Stats {
     /// Sessions opened.
     pub connections: u64,
+    /// Images that sessions got which follow.
+    pub full_syncs: u64,
+    /// Sessions that wanted to go on where they were, and got an image instead.
+    pub partial_syncs_refused: u64,
+    /// Bytes for those that follow.
+    pub replica_bytes: u64,
+    /// Clients ended because all of them took too much memory.
+    pub evicted_clients: u64,
+    /// For how long keys expired in the background, in microseconds, where that is measured.
+    pub expire_us: u64,
     /// Error replies; those that scripts got included.
     pub errors: u64,
     /// How many of them there were when the last command ended: those from there on are of the one that runs.

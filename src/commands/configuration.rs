@@ -5,7 +5,6 @@ use crate::command::spec::*;
 use crate::command::{Argv, Ctx, Flow, Origin, help};
 use crate::error::Failure;
 use crate::reply::Reply;
-use crate::store::StoreStats;
 use crate::util::glob::glob;
 
 pub(crate) static SPECS: &[Spec] = &[
@@ -125,6 +124,7 @@ fn config_set(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow,
     }
     cx.state.heed_config();
     if cx.origin == Origin::Client {
+        cx.state.evict_clients();
         cx.state.make_room();
     }
     out.ok();
@@ -155,8 +155,7 @@ fn changes<'a>(cx: &Ctx<'_>, words: &[&'a [u8]]) -> Result<Vec<Change<'a>>, Fail
 }
 
 fn config_resetstat(cx: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
-    cx.state.stats.reset();
-    cx.state.store.stats = StoreStats::default();
+    cx.state.reset_stats();
     out.ok();
     Ok(Flow::Done)
 }

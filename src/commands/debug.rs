@@ -231,13 +231,14 @@ fn entry<'a>(cx: &'a Ctx<'_>, key: &[u8]) -> Result<&'a Entry, Failure> {
 
 fn object(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
     let (entry, thresholds) = (entry(cx, argv[2])?, cx.state.config.thresholds());
+    let shares = cx.state.store.memory().shares_integers();
     let value = entry.value();
     let mut writer = Writer::default();
     rdb::write_value(&mut writer, value, &thresholds);
     let mut text = format!(
         "Value at:{:#x} refcount:{} encoding:{} serializedlength:{} lru:{} lru_seconds_idle:{}",
         0x7f00_0000_0000u64 | u64::from(entry.uses()) << 4,
-        value.shown_references(),
+        value.shown_references(shares),
         value.encoding(),
         writer.written().len(),
         entry.uses(),

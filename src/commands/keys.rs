@@ -155,14 +155,19 @@ pub(crate) static SPECS: &[Spec] = &[
 ];
 
 fn del(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
+    if cx.state.config.lazy_user_del {
+        return unlink(cx, argv, out);
+    }
     let gone = argv[1..].iter().filter(|key| cx.remove(key, Event::generic("del"))).count();
     out.int(gone as i64);
     Ok(Flow::Done)
 }
 
-/// As DEL: nothing here is freed by another thread.
+/// As DEL: nothing here is freed by another thread, but what would be is counted.
 fn unlink(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
-    let gone = argv[1..].iter().filter(|key| cx.remove(key, Event::generic("del"))).count();
+    let db = cx.db();
+    let unlink = |key: &&&[u8]| cx.state.store.unlink(db, key, Event::generic("del"));
+    let gone = argv[1..].iter().filter(unlink).count();
     out.int(gone as i64);
     Ok(Flow::Done)
 }

@@ -1,12 +1,15 @@
-//! MEMORY: what a key takes up, by the engine's own count (`store::memory`), and what can be said of memory as a whole
-//! without a process of one's own.
+//! MEMORY: what a key takes up, by the engine's own count (`store::memory`), what takes up how much (STATS), and what may be
+//! wrong with that (DOCTOR).
+
+mod doctor;
 
 use crate::command::args::{Args, int, is};
+use crate::command::memory_use::MemoryUse;
 use crate::command::spec::*;
 use crate::command::{Argv, Ctx, Flow, help};
 use crate::error::Failure;
 use crate::reply::Reply;
-use crate::store::{BASE_BYTES, Db, EXPIRY_BYTES, KEY_BYTES};
+use crate::store::{Db, EXPIRY_BYTES, KEY_BYTES};
 
 pub(crate) static SPECS: &[Spec] = &[
     Spec {
@@ -113,57 +116,86 @@ fn memory_malloc_stats(_: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<
     Ok(Flow::Done)
 }
 
-/// Below this the server does not look for trouble.
-const SMALL_BYTES: usize = 5 << 20;
-
 fn memory_doctor(cx: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
-    let text = if cx.state.store.memory_bytes() < SMALL_BYTES {
-        "Hi Sam, this instance is empty or is using very little memory, my issues detector can't be used in these \
-         conditions. Please, leave for your mission on Earth and fill it with some data. The new Sam and I will be \
-         back to our programming as soon as I finished rebooting.\n"
-    } else {
-        "Hi Sam, I can't find any memory issue in your instance. I can only account for what occurs on this base.\n"
+    cx.state.note_peak();
+    let clients = cx.state.sessions.iter().filter(|(_, session)| session.peer.is_some()).count();
+    let found = doctor::Found {
+        memory: cx.state.memory_use(),
+        clients,
+        client_bytes: cx.state.client_bytes(),
+        replicas: cx.state.replication.followers().len(),
+        replica_bytes: cx.state.replica_bytes(),
+        scripts: cx.state.scripts.len(),
     };
-    out.verbatim(*b"txt", text.as_bytes());
+    out.verbatim(*b"txt", doctor::report(&found).as_bytes());
     Ok(Flow::Done)
 }
 
-/// The fields that follow from the keys; the allocator's are left out.
 fn memory_stats(cx: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
-    let store = &cx.state.store;
-    let dbs: Vec<Db> = (0..store.databases()).filter(|&db| store.len(db) > 0).collect();
-    let (keys, expiries) = store.keys_and_expiries();
-    let total = store.memory_bytes();
-    let overhead = BASE_BYTES + keys * KEY_BYTES + expiries * EXPIRY_BYTES;
-    let above = total - BASE_BYTES;
-    let field = |out: &mut Reply, name: &str, value: usize| {
-        out.bulk(name.as_bytes());
-        out.int(value as i64);
-    };
+    cx.state.note_peak();
+    let MemoryUse { used, peak, startup, overhead, resident, keys } = cx.state.memory_use();
+    let dbs: Vec<Db> = (0..cx.state.store.databases()).filter(|&db| cx.state.store.len(db) > 0).collect();
+    let above = used - startup;
     out.map(FIELDS + dbs.len());
-    field(out, "total.allocated", total);
-    field(out, "startup.allocated", BASE_BYTES);
-    for name in ["replication.backlog", "clients.slaves", "clients.normal", "cluster.links", "aof.buffer"] {
-        field(out, name, 0);
+    for (name, bytes) in [
+        ("peak.allocated", peak),
+        ("total.allocated", used),
+        ("startup.allocated", startup),
+        ("replication.backlog", 0),
+        ("clients.slaves", cx.state.replica_bytes()),
+        ("clients.normal", cx.state.client_bytes()),
+        ("cluster.links", 0),
+        ("aof.buffer", 0),
+        ("lua.caches", cx.state.scripts.memory_bytes()),
+        ("functions.caches", cx.state.libraries.memory_bytes()),
+    ] {
+        field(out, name, bytes as i64);
     }
     for db in dbs {
         out.bulk(format!("db.{db}").as_bytes());
         out.map(3);
-        field(out, "overhead.hashtable.main", store.len(db) * KEY_BYTES);
-        field(out, "overhead.hashtable.expires", store.expires_len(db) * EXPIRY_BYTES);
+        field(out, "overhead.hashtable.main", (cx.state.store.len(db) * KEY_BYTES) as i64);
+        field(out, "overhead.hashtable.expires", (cx.state.store.expires_len(db) * EXPIRY_BYTES) as i64);
         field(out, "overhead.hashtable.slot-to-keys", 0);
     }
-    field(out, "overhead.total", overhead);
-    field(out, "keys.count", keys);
-    field(out, "keys.bytes-per-key", above.checked_div(keys).unwrap_or(0));
-    field(out, "dataset.bytes", total - overhead);
-    out.bulk(b"dataset.percentage");
-    out.double((total - overhead) as f64 * 100.0 / above.max(1) as f64);
+    field(out, "overhead.total", overhead as i64);
+    field(out, "keys.count", keys as i64);
+    field(out, "keys.bytes-per-key", above.checked_div(keys).unwrap_or(0) as i64);
+    field(out, "dataset.bytes", (used - overhead) as i64);
+    ratio(out, "dataset.percentage", (used - overhead) as f64 * 100.0 / above.max(1) as f64);
+    ratio(out, "peak.percentage", used as f64 * 100.0 / peak.max(1) as f64);
+    allocator_stats(out, used, resident);
     Ok(Flow::Done)
 }
 
+/// Of the allocator nothing is known but what of the process is resident.
+fn allocator_stats(out: &mut Reply, used: usize, resident: usize) {
+    let (share, above) = (resident as f64 / used as f64, resident as i64 - used as i64);
+    field(out, "allocator.allocated", used as i64);
+    field(out, "allocator.active", resident as i64);
+    field(out, "allocator.resident", resident as i64);
+    ratio(out, "allocator-fragmentation.ratio", share);
+    field(out, "allocator-fragmentation.bytes", above);
+    ratio(out, "allocator-rss.ratio", 1.0);
+    field(out, "allocator-rss.bytes", 0);
+    ratio(out, "rss-overhead.ratio", 1.0);
+    field(out, "rss-overhead.bytes", 0);
+    ratio(out, "fragmentation", share);
+    field(out, "fragmentation.bytes", above);
+}
+
+fn field(out: &mut Reply, name: &str, value: i64) {
+    out.bulk(name.as_bytes());
+    out.int(value);
+}
+
+fn ratio(out: &mut Reply, name: &str, value: f64) {
+    out.bulk(name.as_bytes());
+    out.double(value);
+}
+
 /// Fields of MEMORY STATS but for those of databases.
-const FIELDS: usize = 12;
+const FIELDS: usize = 27;
 
 fn memory_help(_: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
     const LINES: &[&str] = &[

@@ -19,6 +19,7 @@ mod hyperloglog;
 mod info;
 mod introspection;
 mod keys;
+mod latency;
 mod lcs;
 mod list_moves;
 mod lists;
@@ -77,6 +78,7 @@ pub fn table() -> &'static Table {
             info::SPECS,
             introspection::SPECS,
             keys::SPECS,
+            latency::SPECS,
             lcs::SPECS,
             list_moves::SPECS,
             lists::SPECS,

@@ -132,8 +132,9 @@ fn object_idletime(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<
 }
 
 fn object_refcount(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
+    let shares = cx.state.store.memory().shares_integers();
     match cx.look_untold(argv[2]) {
-        Some(entry) => out.int(entry.value().shown_references()),
+        Some(entry) => out.int(entry.value().shown_references(shares)),
         None => out.nil(),
     }
     Ok(Flow::Done)

@@ -118,7 +118,10 @@ fn psync(cx: &mut Ctx<'_>, argv: Argv<'_>, _: &mut Reply) -> Result<Flow, Failur
         }
         int(argv[2])?;
     }
-    begin_to_follow(cx, true)
+    let goes_on = !argv[1].starts_with(b"?") && !cx.is_replica();
+    let flow = begin_to_follow(cx, true)?;
+    cx.state.stats.partial_syncs_refused += u64::from(goes_on);
+    Ok(flow)
 }
 
 /// The image is the engine's to make; it goes to the inbox, and the command itself has no reply.

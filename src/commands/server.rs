@@ -8,6 +8,7 @@ use crate::error::Failure;
 use crate::reply::Reply;
 use crate::store::Db;
 use crate::util::num::parse_i64;
+use std::ops::Range;
 
 pub(crate) static SPECS: &[Spec] = &[
     Spec {
@@ -83,20 +84,26 @@ pub(crate) static SPECS: &[Spec] = &[
     },
 ];
 
-/// ASYNC and SYNC are the same here: nothing is freed in the background.
-fn check_flush_mode(argv: Argv<'_>) -> Result<(), Failure> {
+/// ASYNC and SYNC are the same here, but for what is counted: nothing is freed in the background.
+fn is_lazy(cx: &Ctx<'_>, argv: Argv<'_>) -> Result<bool, Failure> {
     match argv {
-        [_] => Ok(()),
-        [_, mode] if is(mode, "async") || is(mode, "sync") => Ok(()),
+        [_] => Ok(cx.state.config.lazy_user_flush),
+        [_, mode] if is(mode, "async") => Ok(true),
+        [_, mode] if is(mode, "sync") => Ok(false),
         _ => Err(Failure::Syntax),
     }
 }
 
+/// Empties databases.
+fn flush(cx: &mut Ctx<'_>, dbs: Range<Db>, lazily: bool) {
+    let gone: usize = dbs.map(|db| cx.state.store.flush(db)).sum();
+    cx.state.store.stats.lazy_freed += if lazily { gone as u64 } else { 0 };
+}
+
 fn flushall(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
-    check_flush_mode(argv)?;
-    for db in 0..cx.state.store.databases() {
-        cx.state.store.flush(db);
-    }
+    let lazily = is_lazy(cx, argv)?;
+    let databases = cx.state.store.databases();
+    flush(cx, 0..databases, lazily);
     // Also when nothing was there: a replica may hold keys that are gone here.
     cx.propagate(argv);
     out.ok();
@@ -104,9 +111,9 @@ fn flushall(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, F
 }
 
 fn flushdb(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
-    check_flush_mode(argv)?;
+    let lazily = is_lazy(cx, argv)?;
     let db = cx.db();
-    cx.state.store.flush(db);
+    flush(cx, db..db + 1, lazily);
     cx.propagate(argv);
     out.ok();
     Ok(Flow::Done)

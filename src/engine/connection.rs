@@ -104,6 +104,7 @@ impl Engine {
     /// Does what the time asks for, and asks for a call of `waker` when the clock is moved.
     pub(crate) fn pulse(&self, waker: &Waker) -> Result<Pulse, Error> {
         let mut core = self.shared.lock()?;
+        core.state.evict_clients();
         let idle = core.keep();
         core.deliveries.ask_for_time(waker);
         Ok(Pulse {
@@ -142,6 +143,7 @@ impl Client {
                 return Ok(());
             }
         };
+        core.state.evict_clients();
         core.lossy_unit(self.id, argv, reply)?;
         core.state.take_messages(self.id, out);
         *standing = core.standing(self.id);
@@ -254,6 +256,7 @@ impl State {
         if let Some(peer) = &self.sessions.get(id).peer {
             peer.buffers.note_unsent(unsent);
         }
+        self.count_client(id);
         let is_too_much = !standing.closed && self.has_too_much(id, self.store.now_ms());
         if is_too_much { Err(self.cut(id, standing)) } else { Ok(()) }
     }

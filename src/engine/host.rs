@@ -5,6 +5,8 @@
 use super::rdb::{Loading, Overdue, save};
 use super::{Core, Engine};
 use crate::command::host::HostCall;
+#[cfg(feature = "server")]
+use crate::command::process::Process;
 use crate::command::{Ctx, Origin};
 use crate::error::{Error, Failure};
 use crate::reply::Reply;
@@ -65,11 +67,12 @@ impl Engine {
 #[cfg(feature = "server")]
 impl Engine {
     /// A front serves the engine for as long as it lives: SHUTDOWN ends it.
-    pub(crate) fn add_front(&self, front: Weak<dyn Stop>) -> Result<(), Error> {
+    pub(crate) fn add_front(&self, front: Weak<dyn Stop>, process: Arc<Process>) -> Result<(), Error> {
         let mut core = self.shared.lock()?;
         core.fronts.retain(|front| front.strong_count() > 0);
         core.fronts.push(front);
         core.state.debug.is_served = true;
+        core.state.process = Some(process);
         Ok(())
     }
 }
@@ -84,6 +87,7 @@ impl Core {
             }
             HostCall::Save { reply } => {
                 self.save()?;
+                self.state.saving.has_saved_aside |= reply != "OK";
                 out.status(reply);
                 return Ok(());
             }
@@ -108,6 +112,7 @@ impl Core {
         Ok(())
     }
     fn note_saved(&mut self) {
+        self.state.saving.saves += 1;
         self.state.saving.saved_at_s = self.state.store.now_ms().div_euclid(1000);
         self.state.saving.saved_dirty = self.state.store.dirty();
     }

@@ -223,7 +223,10 @@ impl Core {
         self.begin_unit();
         self.end_overdue_waits();
         if self.state.measures {
+            let started = self.state.store.latency.start();
             self.expire_due(EXPIRE_PER_UNIT);
+            let now_s = self.state.store.now_s();
+            self.state.store.latency.stop("expire-cycle", started, now_s);
             self.finish_unit();
         }
         Ok(())
@@ -379,7 +382,8 @@ impl Core {
             return None;
         }
         self.state.store.begin_unit(self.clock.now_us());
-        self.expire_due(EXPIRE_AT_ONCE);
+        self.state.sample(self.state.store.now_ms());
+        self.expire_in_background();
         self.finish_unit();
         self.serve();
         self.end_overdue_waits();
@@ -389,6 +393,18 @@ impl Core {
         let due_ms = expiry_ms.into_iter().chain(self.deliveries.next_deadline_ms()).min()?;
         let idle_ms = due_ms.saturating_add(1).saturating_sub(self.clock.now_ms());
         Some(Duration::from_millis(idle_ms.max(0).unsigned_abs()))
+    }
+    /// What is due expires, and how long that takes is counted.
+    fn expire_in_background(&mut self) {
+        let is_due = self.state.store.next_expiry_ms().is_some_and(|at_ms| at_ms < self.state.store.now_ms());
+        if is_due {
+            let began_us = self.clock.now_us();
+            self.expire_due(EXPIRE_AT_ONCE);
+            let us = self.clock.now_us().saturating_sub(began_us).max(0).unsigned_abs();
+            self.state.stats.expire_us += us;
+            let now_s = self.state.store.now_s();
+            self.state.store.latency.note("expire-cycle", us / 1000, now_s);
+        }
     }
     /// The clock moved: what is due expires now.
     fn settle(&mut self) {

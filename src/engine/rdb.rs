@@ -2,6 +2,7 @@
 //! where they come from and go to is up to the caller. The format is in `value::rdb`.
 
 use super::{Core, Engine};
+use crate::command::host::Saving;
 use crate::command::libraries::Libraries;
 use crate::command::{Origin, REDIS_VERSION, RestorePolicy, State, VmCall};
 use crate::commands::functions::LIBRARY;
@@ -94,6 +95,7 @@ impl Core {
         loading: Loading,
     ) -> Result<(), RdbError> {
         let mut libraries = Vec::new();
+        (state.saving.load_taken, state.saving.load_expired) = (0, 0);
         let thresholds = state.config.thresholds();
         file::read(file, &thresholds, |offset, record| match record {
             Record::Library(code) => {
@@ -111,6 +113,8 @@ impl Core {
         self.state.store.take_content(&fresh.store);
         self.state.saving.saved_dirty = self.state.store.dirty().saturating_sub(changes);
         self.state.libraries = fresh.libraries;
+        let Saving { load_taken, load_expired, .. } = fresh.saving;
+        (self.state.saving.load_taken, self.state.saving.load_expired) = (load_taken, load_expired);
         if let Some(vm) = &mut self.vm {
             vm.forget_libraries();
         }
@@ -149,6 +153,7 @@ fn add(state: &mut State, loading: Loading, offset: usize, record: Record<'_>) -
     let db = known.ok_or(Broken { offset, fault: Fault::Database(db) })?;
     let is_overdue = attributes.expire_at_ms.is_some_and(|at_ms| at_ms < store.now_ms());
     if is_overdue && loading.overdue == Overdue::Pass {
+        state.saving.load_expired += 1;
         return Ok(());
     }
     if loading.merge {
@@ -159,6 +164,7 @@ fn add(state: &mut State, loading: Loading, offset: usize, record: Record<'_>) -
     let expiry = attributes.expire_at_ms.map_or(Expiry::Clear, Expiry::At);
     store.put(db, &key, value, expiry, Event::generic("loaded"));
     store.set_use(db, &key, attributes.idle_s, attributes.frequency);
+    state.saving.load_taken += 1;
     Ok(())
 }
 

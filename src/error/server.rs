@@ -216,6 +216,10 @@ impl Failure {
             .into(),
         )
     }
+    /// LATENCY GRAPH of what has not happened.
+    pub fn no_latency_samples(event: &[u8]) -> Self {
+        Failure::with_word("ERR No samples available for event '", event, "'")
+    }
     /// A subcommand with a wrong number of arguments, where the command looks itself.
     pub fn wrong_subcommand(container: &str, subcommand: &[u8]) -> Self {
         let after = format!("'. Try {container} HELP.");

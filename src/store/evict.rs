@@ -52,13 +52,15 @@ impl Store {
     /// Removes keys until memory is within its limit. False when it is not and no key may go.
     pub(crate) fn make_room(&mut self) -> bool {
         let limit = self.memory.maxmemory;
-        let is_over = |store: &Store| limit != 0 && store.memory_bytes() as u64 > limit;
+        let is_over = |store: &Store| limit != 0 && (store.memory_bytes() + store.beside) as u64 > limit;
+        let started = if is_over(self) { self.latency.start() } else { None };
         let mut evicted = false;
         while is_over(self) {
             let Some((db, slot)) = self.choose() else { break };
             self.evict(db, slot);
             evicted = true;
         }
+        self.latency.stop("eviction-cycle", started, self.now_s());
         if evicted {
             self.unbracket_journal();
             self.finish_unit();
@@ -66,6 +68,10 @@ impl Store {
         let fits = !is_over(self);
         self.note_room(fits);
         fits
+    }
+    /// So much is taken up beside the keys and counts against the limit.
+    pub(crate) fn count_beside(&mut self, bytes: usize) {
+        self.beside = bytes;
     }
     /// Keeps count of the time for which memory was over its limit.
     fn note_room(&mut self, fits: bool) {
@@ -84,6 +90,7 @@ impl Store {
         since.map_or(0, |since| self.now_us.saturating_sub(since).max(0) as u64)
     }
     fn evict(&mut self, db: Db, slot: u32) {
+        let started = self.latency.start();
         let Some(entry) = self.drop_slot(db, slot) else { return };
         self.stats.evicted += 1;
         if !self.observers.is_empty() {
@@ -92,6 +99,8 @@ impl Store {
         self.notify(db, &entry.key, Event::evicted("evicted"));
         let name: &[u8] = if self.memory.lazy_eviction { b"UNLINK" } else { b"DEL" };
         self.propagate(db, &[name, &entry.key]);
+        self.free(entry, self.memory.lazy_eviction);
+        self.latency.stop("eviction-del", started, self.now_s());
     }
     /// The key that goes next.
     fn choose(&mut self) -> Option<(Db, u32)> {

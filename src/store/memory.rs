@@ -86,6 +86,13 @@ pub struct MemorySettings {
     pub lazy_expire: bool,
 }
 
+impl MemorySettings {
+    /// Whether a server lets keys share small integers: not where each key has to have a use of its own.
+    pub fn shares_integers(&self) -> bool {
+        self.maxmemory == 0 || !(self.policy.counts() || self.policy.notes_idle_time())
+    }
+}
+
 impl Default for MemorySettings {
     fn default() -> Self {
         MemorySettings {

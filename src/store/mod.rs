@@ -32,6 +32,7 @@ pub use watch::SessionId;
 
 use crate::util::bytes::Bytes;
 use crate::util::hasher::Hasher;
+use crate::util::latency::Monitor;
 use crate::util::rng::Rng;
 use crate::value::Value;
 use evict::Evictor;
@@ -65,6 +66,8 @@ pub struct StoreStats {
     pub expired: u64,
     /// Keys that went because memory was short.
     pub evicted: u64,
+    /// Big values that a server frees in the background.
+    pub lazy_freed: u64,
     /// For how long memory was over its limit, in microseconds.
     pub eviction_exceeded_us: u64,
 }
@@ -80,6 +83,8 @@ pub struct Store {
     used_now: u32,
     memory: MemorySettings,
     evictor: Evictor,
+    /// What is taken up beside the keys.
+    beside: usize,
     /// Grows with each change; a command that leaves it alone has changed nothing.
     dirty: u64,
     /// The databases from which the unit that runs removed keys.
@@ -96,6 +101,8 @@ pub struct Store {
     pub rng: Rng,
     /// Counters for INFO.
     pub stats: StoreStats,
+    /// What took long.
+    pub latency: Monitor,
     /// The last number given to a value that is walked.
     walks: u32,
 }
@@ -112,6 +119,7 @@ impl Store {
             used_now: 0,
             memory: MemorySettings::default(),
             evictor: Evictor::default(),
+            beside: 0,
             dirty: 0,
             removed_from: Vec::new(),
             observers: Observers::default(),
@@ -121,6 +129,7 @@ impl Store {
             seed: rng_seed,
             rng: Rng::new(rng_seed),
             stats: StoreStats::default(),
+            latency: Monitor::default(),
             walks: 0,
         }
     }
@@ -569,6 +578,7 @@ impl Store {
         }
     }
     fn expire(&mut self, db: Db, slot: u32) {
+        let started = self.latency.start();
         let Some(entry) = self.drop_slot(db, slot) else { return };
         self.stats.expired += 1;
         let name: &[u8] = if self.memory.lazy_expire { b"UNLINK" } else { b"DEL" };
@@ -577,6 +587,23 @@ impl Store {
             self.observers.mark_expired(db, &entry.key);
             self.observers.tell(db, &entry.key, Event::expired("expired"));
         }
+        self.free(entry, self.memory.lazy_expire);
+        self.latency.stop("expire-del", started, self.now_s());
+    }
+    /// The time of this unit, in seconds.
+    pub(crate) fn now_s(&self) -> i64 {
+        self.now_ms.div_euclid(1000)
+    }
+    /// Frees what a key held; what a server would free in the background is counted.
+    fn free(&mut self, entry: Entry, lazily: bool) {
+        const CHEAP: usize = 64;
+        self.stats.lazy_freed += u64::from(lazily && entry.value.parts() > CHEAP);
+    }
+    /// Removes a live key as a server does in the background; false when there is none.
+    pub fn unlink(&mut self, db: Db, key: &[u8], event: Event) -> bool {
+        let Some(entry) = self.take(db, key, event) else { return false };
+        self.free(entry, true);
+        true
     }
     /// Removes a key whose time is over; false when there is no such key.
     pub fn expire_if_due(&mut self, db: Db, key: &[u8]) -> bool {

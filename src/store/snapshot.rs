@@ -5,6 +5,7 @@ use super::keyspace::Keyspace;
 use super::observers::Observers;
 use super::{Db, Entry, Store};
 use crate::util::hasher::Set;
+use crate::util::latency::Monitor;
 use crate::value::digest::Digest;
 
 impl Store {
@@ -19,6 +20,7 @@ impl Store {
             used_now: self.used_now,
             memory: self.memory,
             evictor: self.evictor.clone(),
+            beside: 0,
             dirty: self.dirty,
             removed_from: Vec::new(),
             observers: Observers::default(),
@@ -28,6 +30,7 @@ impl Store {
             seed: self.seed,
             rng: self.rng.clone(),
             stats: self.stats,
+            latency: Monitor::default(),
             walks: self.walks,
         }
     }
@@ -55,6 +58,7 @@ impl Store {
         }
         other.observers = std::mem::take(&mut self.observers);
         other.keeps_overdue = self.keeps_overdue;
+        other.latency = std::mem::take(&mut self.latency);
         other.journal = self.journal.take();
         *self = other;
     }

@@ -13,12 +13,14 @@ pub mod geohash;
 pub mod glob;
 pub mod hasher;
 pub mod histogram;
+pub mod latency;
 pub mod long_double;
 pub mod lrand48;
 pub mod lzf;
 pub mod num;
 pub mod rng;
 pub mod sort;
+pub mod sparkline;
 pub mod words;
 
 #[cfg(test)]

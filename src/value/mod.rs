@@ -43,6 +43,9 @@ pub enum Value {
     Stream(Arc<stream::Stream>),
 }
 
+/// What a full node of a list takes on a server.
+const LIST_NODE_BYTES: usize = 8192;
+
 const _: () = assert!(size_of::<Value>() == 24, "an entry of the keyspace stays one cache line");
 
 impl Value {
@@ -73,6 +76,22 @@ impl Value {
         }
     }
 
+    /// In about how many parts a server frees this value; 1 for all that stands in one piece.
+    pub fn parts(&self) -> usize {
+        match self {
+            Value::List(list) => list.memory_bytes() / LIST_NODE_BYTES,
+            Value::Set(set) if set.encoding() == "hashtable" => set.len(),
+            Value::Hash(hash) if hash.encoding() == "hashtable" => hash.len(),
+            Value::ZSet(zset) if zset.encoding() == "skiplist" => zset.len(),
+            Value::Stream(stream) => {
+                let groups = stream.groups();
+                let pending = groups.values().next().map_or(0, |group| group.pending_len());
+                stream.radix_node_count() + groups.len() * (1 + pending)
+            }
+            _ => 1,
+        }
+    }
+
     /// What OBJECT ENCODING says.
     pub fn encoding(&self) -> &'static str {
         match self {
@@ -85,11 +104,12 @@ impl Value {
         }
     }
 
-    /// What OBJECT REFCOUNT says: the server shares small integers between all keys that hold them.
-    pub fn shown_references(&self) -> i64 {
+    /// What OBJECT REFCOUNT says: the server shares small integers between all keys that hold them, unless each key has
+    /// to have a use of its own.
+    pub fn shown_references(&self, shares: bool) -> i64 {
         const SHARED_INTEGERS: i64 = 10_000;
         const SHARED: i64 = i32::MAX as i64;
-        if matches!(self, Value::String(Str::Int(0..SHARED_INTEGERS))) { SHARED } else { 1 }
+        if shares && matches!(self, Value::String(Str::Int(0..SHARED_INTEGERS))) { SHARED } else { 1 }
     }
 
     /// The number in cursors of this value, see [`table::Table::walk`]; None where nothing is walked in steps.

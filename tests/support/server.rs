@@ -58,7 +58,7 @@ const DEFAULTS: &[&str] = &[
 ];
 
 /// What empties a server.
-const RESET: [&[&str]; 12] = [
+const RESET: [&[&str]; 14] = [
     &["CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"],
     &["FLUSHALL"],
     &["SCRIPT", "FLUSH"],
@@ -69,6 +69,8 @@ const RESET: [&[&str]; 12] = [
     &["ACL", "LOG", "RESET"],
     &["CONFIG", "SET", "slowlog-log-slower-than", "10000", "slowlog-max-len", "128"],
     &["SLOWLOG", "RESET"],
+    &["CONFIG", "SET", "latency-monitor-threshold", "0", "hz", "10"],
+    &["LATENCY", "RESET"],
     &["CONFIG", "RESETSTAT"],
     &["DEBUG", "SET-ACTIVE-EXPIRE", "0"],
 ];

@@ -1,9 +1,7 @@
 //! All parameters of the server, in order of name: a line each, with the default of a new engine and what it takes.
 //! What the words mean stands in `setting`, values of a form of their own in `values`.
 
-use super::setting::{
-    Setting, bytes, memory, memory_or_percent, number, octal, one_of, own, parsed, text, yes_no,
-};
+use super::setting::{Setting, bytes, memory, number, octal, one_of, own, parsed, text, yes_no};
 use super::values::*;
 use crate::command::master;
 
@@ -93,7 +91,7 @@ pub(super) static SETTINGS: &[Setting] = &[
     yes_no("lazyfree-lazy-expire", "no").yes(|c| &mut c.memory.lazy_expire),
     yes_no("lazyfree-lazy-server-del", "no"),
     yes_no("lazyfree-lazy-user-del", "no").yes(|c| &mut c.lazy_user_del),
-    yes_no("lazyfree-lazy-user-flush", "no"),
+    yes_no("lazyfree-lazy-user-flush", "no").yes(|c| &mut c.lazy_user_flush),
     number("lfu-decay-time", "1", 0, INT_MAX).count(|c| &mut c.memory.lfu_decay_time),
     number("lfu-log-factor", "10", 0, INT_MAX).count(|c| &mut c.memory.lfu_log_factor),
     number("list-compress-depth", "0", 0, INT_MAX).signed(|c| &mut c.list_compress_depth),
@@ -105,7 +103,7 @@ pub(super) static SETTINGS: &[Setting] = &[
     text("masteruser", "").sensitive(),
     number("maxclients", "10000", 1, UINT_MAX).count(|c| &mut c.maxclients),
     memory("maxmemory", "0", 0, ALL).count(|c| &mut c.memory.maxmemory),
-    memory_or_percent("maxmemory-clients", "0", -100, MOST),
+    own("maxmemory-clients", "0", memory_clients, set_memory_clients),
     number("maxmemory-eviction-tenacity", "10", 0, 100).count(|c| &mut c.maxmemory_eviction_tenacity),
     own("maxmemory-policy", "noeviction", |c| c.memory.policy.name().to_owned(), policy),
     number("maxmemory-samples", "5", 1, INT_MAX).count(|c| &mut c.memory.samples),

@@ -99,14 +99,6 @@ pub(super) const fn number(name: &'static str, default: &'static str, min: i128,
 pub(super) const fn memory(name: &'static str, default: &'static str, min: i128, max: i128) -> Setting {
     row(name, default, Kind::Number { min, max, unit: Unit::Memory })
 }
-pub(super) const fn memory_or_percent(
-    name: &'static str,
-    default: &'static str,
-    min: i128,
-    max: i128,
-) -> Setting {
-    row(name, default, Kind::Number { min, max, unit: Unit::MemoryOrPercent })
-}
 pub(super) const fn octal(name: &'static str, default: &'static str, min: i128, max: i128) -> Setting {
     row(name, default, Kind::Number { min, max, unit: Unit::Octal })
 }
@@ -287,7 +279,7 @@ impl Unit {
             false => Err(format!("argument must be between {min} and {max} inclusive")),
         }
     }
-    fn show(self, number: i128) -> String {
+    pub(super) fn show(self, number: i128) -> String {
         match self {
             Unit::MemoryOrPercent if number < 0 => format!("{}%", -number),
             Unit::Octal => format!("{number:o}"),

@@ -134,6 +134,18 @@ pub(super) fn shutdown_options(value: &[u8]) -> Read {
     Ok(if names.is_empty() { NAMES[0].to_owned() } else { names.join(" ") })
 }
 
+/// A size, or a share of maxmemory in percent, which is below zero.
+pub(super) fn memory_clients(config: &Config) -> String {
+    Unit::MemoryOrPercent.show(config.maxmemory_clients.into())
+}
+
+pub(super) fn set_memory_clients(config: &mut Config, value: &[u8]) -> Result<(), String> {
+    let number = Unit::MemoryOrPercent.read(value)?;
+    Unit::MemoryOrPercent.check(number, -100, i64::MAX.into())?;
+    config.maxmemory_clients = i64::try_from(number).unwrap_or_default();
+    Ok(())
+}
+
 pub(super) fn policy(config: &mut Config, value: &[u8]) -> Result<(), String> {
     let known = Policy::NAMES.iter().find(|(name, _)| is(value, name));
     let names = || one_of_these(&Policy::NAMES.map(|(name, _)| name));

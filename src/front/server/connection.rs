@@ -3,7 +3,8 @@
 
 use super::request::{Bounds, Requests};
 use super::socket::Socket;
-use crate::command::buffers::Buffers;
+use crate::command::buffers::{Buffers, Fit};
+use crate::command::process::Process;
 use crate::engine::{Client, Desk, Meanwhile, Standing, Tended, UNSENT_BEFORE_MESSAGES};
 use crate::error::Error;
 use crate::reply::Reply;
@@ -26,6 +27,8 @@ pub(super) struct Connection {
     client: Client,
     /// What stands in `requests` and `out`, for others to see.
     buffers: Arc<Buffers>,
+    /// Where reads and writes are counted.
+    process: Arc<Process>,
     /// When its use of the reply buffer began to be measured.
     measured_at_ms: i64,
     waker: Waker,
@@ -62,11 +65,17 @@ impl From<io::Error> for Gone {
 pub(super) type Door<'a, 'b> = Option<&'a mut Meanwhile<'b>>;
 
 impl Connection {
-    pub(super) fn new(socket: Socket, client: Client, buffers: Arc<Buffers>, waker: Waker) -> Self {
+    pub(super) fn new(
+        socket: Socket,
+        client: Client,
+        (buffers, process): (Arc<Buffers>, Arc<Process>),
+        waker: Waker,
+    ) -> Self {
         Connection {
             socket,
             client,
             buffers,
+            process,
             measured_at_ms: 0,
             waker,
             standing: Standing { word_max: READ_AT_ONCE as u64, unread_max: u64::MAX, ..Standing::default() },
@@ -110,6 +119,7 @@ impl Connection {
         self.work(door, reply)?;
         self.write()?;
         self.buffers.note_unread(self.requests.pending(), self.requests.free());
+        self.buffers.count();
         let unanswered = self.standing.waits || self.is_full();
         if self.finished && !unanswered {
             return Err(Gone);
@@ -146,6 +156,8 @@ impl Connection {
                 if self.standing.waits { Err(Gone) } else { Ok(()) }
             }
             Ok(_) => {
+                self.process.reads.add(1);
+                self.process.bytes_in.add(count as u64);
                 // What filled the room has more behind it; else the system tells when there is.
                 self.readable = count == room || self.hung_up;
                 Ok(())
@@ -233,7 +245,11 @@ impl Connection {
         };
         self.requests.shrink(idle_s);
         self.buffers.note_unread(self.requests.pending(), self.requests.free());
-        self.buffers.fit_reply_buffer();
+        match self.buffers.fit_reply_buffer() {
+            Fit::Smaller => self.process.shrinks.add(1),
+            Fit::Larger => self.process.expands.add(1),
+            Fit::Same => {}
+        }
         if peak_lasts_ms.is_some_and(|lasts_ms| now_ms - self.measured_at_ms > lasts_ms) {
             self.buffers.forget_peak();
             self.measured_at_ms = now_ms;
@@ -253,7 +269,11 @@ impl Connection {
         while self.sent < self.out.len() {
             match self.socket.write(&self.out[self.sent..]) {
                 Ok(0) => return Err(Gone),
-                Ok(written) => self.sent += written,
+                Ok(written) => {
+                    self.sent += written;
+                    self.process.writes.add(1);
+                    self.process.bytes_out.add(written as u64);
+                }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
                 Err(_) => return Err(Gone),

@@ -1,14 +1,17 @@
 //! The server front: real clients speak RESP to an engine over TCP and unix sockets. `request` reads what they send,
-//! `connection` is one of them, `turns` is the loop that serves them all, `socket` what it listens and writes to.
+//! `connection` is one of them, `turns` is the loop that serves them all, `socket` what it listens and writes to, `process` what
+//! it costs.
 
 mod connection;
 mod disk;
+mod process;
 mod request;
 mod socket;
 mod turns;
 
 use crate::engine::{Engine, Stop};
 pub use disk::Disk;
+use process::Figures;
 use socket::Listener;
 use std::fmt;
 use std::io;
@@ -89,7 +92,8 @@ impl Server {
         if let Some(count) = listen.clients_max {
             engine.set_clients_max(count).map_err(io::Error::other)?;
         }
-        let turns = Turns::new(engine.clone(), listeners)?;
+        let port = tcp_address.map_or(0, |address| address.port());
+        let turns = Turns::new(engine.clone(), listeners, Figures::new(port))?;
         Ok(Server { turns, tcp_address })
     }
     /// The address it listens to, with the port that the system chose.
@@ -106,7 +110,8 @@ impl Server {
     /// The engine is poisoned; the system refuses to watch a socket.
     pub fn run(self) -> io::Result<()> {
         let front: Arc<dyn Stop> = self.turns.mailbox();
-        self.turns.engine().add_front(Arc::downgrade(&front)).map_err(io::Error::other)?;
+        let process = self.turns.process();
+        self.turns.engine().add_front(Arc::downgrade(&front), process).map_err(io::Error::other)?;
         self.turns.run()
     }
 }

@@ -3,8 +3,11 @@
 //! comes through `Mailbox`. A script that runs for long calls the loop from inside, so that others are answered.
 
 use super::connection::{Connection, Door, Gone};
+use super::process::Figures;
 use super::socket::Listener;
 use crate::command::State;
+use crate::command::buffers::Buffers;
+use crate::command::process::Process;
 use crate::engine::{Engine, Meanwhile, Pulse, Stop};
 use crate::reply::Reply;
 use crate::script::Control;
@@ -111,6 +114,7 @@ pub(super) struct Turns {
     knocking: Vec<usize>,
     next: usize,
     clients_max: usize,
+    figures: Figures,
     /// All connections, in the order in which they are looked after; those that are over too.
     tended: VecDeque<Token>,
     /// When some of them were, last.
@@ -120,7 +124,7 @@ pub(super) struct Turns {
 }
 
 impl Turns {
-    pub(super) fn new(engine: Engine, mut listeners: Vec<Listener>) -> io::Result<Self> {
+    pub(super) fn new(engine: Engine, mut listeners: Vec<Listener>, figures: Figures) -> io::Result<Self> {
         let poll = Poll::new()?;
         let bell = mio::Waker::new(poll.registry(), MAILBOX)?;
         let mailbox = Mailbox {
@@ -144,6 +148,7 @@ impl Turns {
             knocking: Vec::new(),
             next: FIRST_CONNECTION,
             clients_max: 0,
+            figures,
             tended: VecDeque::new(),
             tended_at_ms: 0,
             events: Some(Events::with_capacity(EVENTS_AT_ONCE)),
@@ -151,6 +156,9 @@ impl Turns {
     }
     pub(super) fn engine(&self) -> &Engine {
         &self.engine
+    }
+    pub(super) fn process(&self) -> Arc<Process> {
+        Arc::clone(&self.figures.process)
     }
     pub(super) fn mailbox(&self) -> Arc<Mailbox> {
         Arc::clone(&self.mailbox)
@@ -220,6 +228,7 @@ impl Turns {
         };
         let result = self.poll.poll(&mut events, limit);
         self.mailbox.sleeps.store(false, Ordering::SeqCst);
+        self.figures.refresh();
         // First those to whom something has come: it came before what arrives now.
         for token in std::mem::take(&mut *self.mailbox.woken.lock()) {
             match self.connections.get_mut(&token) {
@@ -289,19 +298,21 @@ impl Turns {
             if self.connections.len() >= self.clients_max {
                 // Its bytes fit into any socket; who does not read them misses an explanation.
                 let _ = socket.write(b"-ERR max number of clients reached\r\n");
+                self.figures.process.refused.add(1);
                 continue;
             }
             let token = Token(self.next);
             self.next += 1;
             socket.register(self.poll.registry(), token)?;
-            let peer = socket.peer(listener);
-            let buffers = Arc::clone(&peer.buffers);
+            let mut peer = socket.peer(listener);
+            peer.buffers = Arc::new(Buffers::counted(self.process()));
+            let counts = (Arc::clone(&peer.buffers), self.process());
             let client = match door {
                 None => self.engine.connect(peer).map_err(io::Error::other)?,
                 Some(meanwhile) => meanwhile.connect(&self.engine, peer),
             };
             let waker = Waker::from(Arc::new(Knock { mailbox: self.mailbox(), token }));
-            self.connections.insert(token, Some(Box::new(Connection::new(socket, client, buffers, waker))));
+            self.connections.insert(token, Some(Box::new(Connection::new(socket, client, counts, waker))));
             self.tended.push_back(token);
             self.due.push_back(token);
         }
