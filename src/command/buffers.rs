@@ -3,7 +3,7 @@
 
 use super::process::Process;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 /// What is sent to a client waits here first, and does not count as waiting for it.
 pub const REPLY_BUFFER: usize = 16 * 1024;
@@ -31,6 +31,8 @@ pub struct Buffers {
     /// The sum of all clients, and how much of it is this one's.
     all: Option<Arc<Process>>,
     counted: AtomicUsize,
+    /// It is not counted any more.
+    left_out: AtomicBool,
 }
 
 impl Default for Buffers {
@@ -102,14 +104,18 @@ impl Buffers {
             held: AtomicUsize::new(0),
             all,
             counted: AtomicUsize::new(0),
+            left_out: AtomicBool::new(false),
         }
     }
     /// What the client takes up now is counted.
     pub fn count(&self) {
-        self.count_as(self.bytes());
+        if !self.left_out.load(Relaxed) {
+            self.count_as(self.bytes());
+        }
     }
-    /// The client is one of those that are not counted: it follows.
+    /// From now on the client is not counted: it follows, or it has ended.
     pub fn leave_out(&self) {
+        self.left_out.store(true, Relaxed);
         self.count_as(0);
     }
     fn count_as(&self, bytes: usize) {
@@ -121,6 +127,11 @@ impl Buffers {
     /// All that the client takes up.
     pub fn bytes(&self) -> usize {
         CLIENT_BYTES + self.figures().bytes() + self.held.load(Relaxed)
+    }
+    /// The session holds so much more beside its buffers.
+    pub fn note_message(&self, bytes: usize) {
+        self.held.fetch_add(bytes, Relaxed);
+        self.count();
     }
     /// What the session holds beside its buffers.
     #[inline]

@@ -62,7 +62,11 @@ impl Ctx<'_> {
     /// Ends a session, which gets nothing more of what waits to be sent to it.
     pub(crate) fn cut_session(&mut self, id: SessionId) {
         self.close_session(id);
-        self.state.sessions.get_mut(id).cut = true;
+        let session = self.state.sessions.get_mut(id);
+        session.cut = true;
+        if let Some(peer) = &session.peer {
+            peer.buffers.leave_out();
+        }
     }
     /// Ends a session: it takes no further call, and nothing of it is left but its number.
     pub fn close_session(&mut self, id: SessionId) {

@@ -114,9 +114,6 @@ impl State {
             };
             self.stats.evicted_clients += 1;
             Ctx::new(self, id, Origin::Client).cut_session(id);
-            if let Some(peer) = &self.sessions.get(id).peer {
-                peer.buffers.leave_out();
-            }
         }
     }
     /// What waits for those that follow.

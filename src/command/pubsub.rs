@@ -157,8 +157,12 @@ impl Subscriber {
             return false;
         }
         let was_empty = self.inbox.is_empty();
-        self.inbox_bytes += message.wire_bytes();
+        let bytes = message.wire_bytes();
+        self.inbox_bytes += bytes;
         self.inbox.push_back(message);
+        if let Some(buffers) = &self.buffers {
+            buffers.note_message(bytes);
+        }
         self.check_limit(limit, now_s);
         was_empty || self.overflowed
     }

@@ -254,15 +254,25 @@ impl Core {
                 reply.int(self.state.replicas_at(self.state.replication.offset) as i64);
             }
             Unblock::Timeout => reply.nil_array(),
-            Unblock::Error => self.answer_error(&Failure::UNBLOCKED, &mut reply),
+            Unblock::Error => self.fail_wait(id, &wait, &Failure::UNBLOCKED, &mut reply),
             Unblock::RoleChanged => {
                 self.answer_error(&Failure::ROLE_CHANGED, &mut reply);
                 Ctx::new(&mut self.state, id, Origin::Client).close_session(id);
             }
-            Unblock::StreamGone => self.answer_error(&Failure::STREAM_GONE, &mut reply),
+            Unblock::StreamGone => self.fail_wait(id, &wait, &Failure::STREAM_GONE, &mut reply),
             Unblock::Closed => return self.deliver(id, Err(Error::closed())),
         }
         self.deliver(id, Ok(reply));
+    }
+    /// A command that waited has failed.
+    fn fail_wait(&mut self, id: SessionId, wait: &Wait, failure: &Failure, reply: &mut Reply) {
+        self.state.stats.note_error(&failure.to_bytes());
+        let argv: Vec<&[u8]> = wait.argv.iter().map(|word| &**word).collect();
+        match self.state.table.resolve(&argv) {
+            Ok(row) => self.note_served(id, row, &argv),
+            Err(_) => self.state.stats.settle_errors(),
+        }
+        reply.error(failure);
     }
     fn answer_error(&mut self, failure: &Failure, reply: &mut Reply) {
         self.state.stats.note_error(&failure.to_bytes());

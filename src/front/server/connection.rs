@@ -137,9 +137,17 @@ impl Connection {
         if !self.may_read() {
             return Ok(());
         }
+        let expected = self.requests.expected();
         let buffer = self.requests.buffer();
         let before = buffer.len();
-        let room = READ_AT_ONCE.max(buffer.capacity() - before).min(READ_LONG_AT_ONCE);
+        let mut room = READ_AT_ONCE.max(buffer.capacity() - before).min(READ_LONG_AT_ONCE);
+        if expected > 0 {
+            // It grows by doubling, but not beyond the end of a long word.
+            room = room.min(expected);
+            if buffer.capacity() < before + room {
+                buffer.reserve_exact(buffer.capacity().max(room).min(expected));
+            }
+        }
         buffer.resize(before + room, 0);
         let result = loop {
             match self.socket.read(&mut buffer[before..]) {
@@ -245,6 +253,7 @@ impl Connection {
         };
         self.requests.shrink(idle_s);
         self.buffers.note_unread(self.requests.pending(), self.requests.free());
+        self.buffers.count();
         match self.buffers.fit_reply_buffer() {
             Fit::Smaller => self.process.shrinks.add(1),
             Fit::Larger => self.process.expands.add(1),

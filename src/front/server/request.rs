@@ -114,6 +114,12 @@ impl Requests {
     pub(super) fn begun(&self) -> usize {
         self.bytes.len() - self.at
     }
+    /// What is left of a long word, with its line end; 0 where the word is short or its length is not known.
+    pub(super) fn expected(&self) -> usize {
+        const LONG: usize = 16 * 1024;
+        let length = self.length.filter(|length| *length > LONG);
+        length.map_or(0, |length| (length + 2).saturating_sub(self.begun()))
+    }
     /// Room for more.
     pub(super) fn free(&self) -> usize {
         self.bytes.capacity() - self.pending()
