@@ -438,6 +438,47 @@ fn the_command_serves_until_a_signal_ends_it() {
     let _ = std::fs::remove_dir_all(&folder);
 }
 
+/// Named as its server to a suite that starts redis-server: the same options, and the same file.
+#[cfg(feature = "cli")]
+#[test]
+fn the_command_takes_parameters_as_a_server_does() {
+    use std::io::BufRead;
+    let folder = crate::support::server::fresh_folder().expect("a folder");
+    let (socket, file) = (folder.join("socket"), folder.join("redis.conf"));
+    let lines = "# as on a server\n\nport 0\nsave 900 1\nSAVE 300 10\nmaxmemory 10mb\nuser bob on nopass +get ~*\n\
+                 client-output-buffer-limit \"pubsub\" 1mb 1mb 60\n";
+    std::fs::write(&file, lines).expect("a folder to write to");
+    let mut process = std::process::Command::new(env!("CARGO_BIN_EXE_moonkeep"))
+        .arg("serve")
+        .arg(&file)
+        .args(["--logfile", "", "--maxmemory", "100mb", "--hz", "20", "--enable-debug-command", "yes"])
+        .args(["--client-output-buffer-limit", "normal", "5mb", "5mb", "1", "--unixsocket"])
+        .arg(&socket)
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    let mut lines = std::io::BufReader::new(process.stdout.take().expect("its output")).lines();
+    let first = lines.next().expect("a line").expect("text");
+    assert_eq!(first, format!("moonkeep serves at {}", socket.display()));
+    let mut client = open(&socket);
+    for (request, answer) in [
+        ("CONFIG GET save", "*2\r\n$4\r\nsave\r\n$12\r\n900 1 300 10\r\n"),
+        ("CONFIG GET maxmemory", "*2\r\n$9\r\nmaxmemory\r\n$9\r\n104857600\r\n"),
+        ("CONFIG GET hz", "*2\r\n$2\r\nhz\r\n$2\r\n20\r\n"),
+        (
+            "CONFIG GET client-output-buffer-limit",
+            "*2\r\n$26\r\nclient-output-buffer-limit\r\n$78\r\n\
+             normal 5242880 5242880 1 slave 268435456 67108864 60 pubsub 1048576 1048576 60\r\n",
+        ),
+        ("AUTH bob any", "+OK\r\n"),
+    ] {
+        client.write_all(format!("{request}\r\n").as_bytes()).expect("it reads");
+        assert_eq!(read(&mut client, answer.len()), answer, "{request}");
+    }
+    process.kill().and_then(|()| process.wait()).expect("an end");
+    let _ = std::fs::remove_dir_all(&folder);
+}
+
 #[cfg(feature = "cli")]
 #[test]
 fn wrong_options_of_serve_say_what_is_allowed() {
@@ -457,7 +498,13 @@ fn wrong_options_of_serve_say_what_is_allowed() {
             "Error loading ACLs, opening file 'no/such/file': No such file or directory",
         ),
         (&["--nonsense"], "invalid option '--nonsense'; see `moonkeep serve --help`"),
-        (&["word"], "serve takes options only, not \"word\"; see `moonkeep serve --help`"),
+        (&["no/such/file"], "no/such/file: No such file or directory"),
+        (&["Cargo.toml"], "Cargo.toml: line 1: there is no parameter \"[package]\""),
+        (
+            &["--config", "bind=1.2.3.4 ::1"],
+            "bind takes one IP address, as 127.0.0.1 or ::, not \"1.2.3.4 ::1\"",
+        ),
+        (&["--maxmemory", "much"], "maxmemory does not take \"much\": argument must be a memory value"),
         (&["--port", "1", "--bind", "203.0.113.1"], "cannot listen at 203.0.113.1:1: "),
     ] {
         let words: Vec<&str> = ["serve"].iter().chain(words).copied().collect();

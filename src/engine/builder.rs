@@ -68,6 +68,11 @@ impl Builder {
             .map_err(|why| Error::usage(format!("{name} does not take {value:?}: {why}")))?;
         Ok(self)
     }
+    /// Whether [`setting`](Self::setting) knows a parameter of this name.
+    #[must_use]
+    pub fn knows_setting(&self, name: &str) -> bool {
+        setting(name.as_bytes()).is_some()
+    }
     /// Where files are: SAVE and BGSAVE then write an `.rdb` file there, named by the parameters `dir` and `dbfilename`, and
     /// the engine saves by itself when `save` says so. Default: nowhere, and SAVE is refused.
     #[must_use]

@@ -1,8 +1,9 @@
 //! The `moonkeep` command: a thin caller of the library. Here: which of its commands runs, and how it prints and
-//! refuses. `eval` runs one script, `repl` is the prompt, `serve` a server, `setting` makes the engine that the options describe.
+//! refuses. `eval` runs one script, `repl` is the prompt, `serve` a server, `parameters` what its configuration file says, `setting` makes the engine that the options describe.
 
 mod eval;
 mod json;
+mod parameters;
 mod repl;
 mod scripts;
 mod serve;

@@ -1,5 +1,6 @@
 //! `moonkeep serve`: the engine for Redis clients of any language, over TCP and unix sockets, until a signal ends it.
 
+use crate::parameters;
 use crate::setting::{Setting, number, setting_help, text};
 use crate::{Refusal, Word, next_word, print};
 use moonkeep::server::{Disk, Listen, Server};
@@ -14,7 +15,7 @@ pub(crate) const HELP: &str = concat!(
     "\
 Serve Redis clients of any language (redis-cli, redis-py, ioredis …) from a keyspace in this process.
 
-Usage: moonkeep serve [OPTIONS]
+Usage: moonkeep serve [OPTIONS] [CONFIGFILE]
 
 Where it listens (default: --port 6379):
   --port N            TCP port; 0 lets the system choose one
@@ -25,8 +26,10 @@ Where it listens (default: --port 6379):
   --dir DIRECTORY     where the keyspace is kept in a file: loaded from there at the start, written there by SAVE and BGSAVE,
                       and when it ends if the parameter save says so. Default: nowhere
   --dbfilename NAME   the name of that file (default dump.rdb)
-  --config NAME=VALUE a parameter as in the server's configuration file, as --config save=\"900 1\" or, for each user,
-                      --config user=\"alice on >secret ~orders:* +@read\"; aclfile names a file of users in DIRECTORY
+  --NAME VALUE …      a parameter as redis-server takes it, as --save 900 1 --maxmemory 100mb; --config NAME=VALUE is the
+                      same in one word. For each user: --user alice on \">secret\" ~orders:* +@read; aclfile names a file of
+                      users in DIRECTORY
+  CONFIGFILE          such parameters, one a line, as in redis.conf; options that come after it win
   --max-clients N     how many clients are served at a time (default 10000)
 
 Which time it is:
@@ -81,11 +84,10 @@ pub(crate) fn run(parser: &mut lexopt::Parser) -> Result<ExitCode, Refusal> {
                 return Ok(ExitCode::SUCCESS);
             }
             Word::Option(option) => options.take(&option, parser)?,
-            Word::Value(word) => {
-                let word = word.to_string_lossy();
-                return Err(Refusal(format!(
-                    "serve takes options only, not {word:?}; see `moonkeep serve --help`"
-                )));
+            Word::Value(path) => {
+                for (name, value) in parameters::of_file(Path::new(&path))? {
+                    options.parameter(&name, value)?;
+                }
             }
         }
     }
@@ -104,7 +106,6 @@ impl Options {
             "--max-clients" => {
                 self.listen.clients_max = Some(number(parser, "--max-clients takes a number")?)
             }
-            "--requirepass" => self.password = Some(text(parser)?),
             "--version" => match text(parser)?.as_str() {
                 "7" | "7.0" | "7.0.15" => {}
                 other => {
@@ -113,24 +114,12 @@ impl Options {
                     )));
                 }
             },
-            "--dir" | "--dbfilename" => {
-                self.keeps_files = true;
-                self.parameters.push((option.trim_start_matches('-').to_owned(), text(parser)?));
-            }
             "--config" => {
                 let word = text(parser)?;
                 let (name, value) = word
                     .split_once('=')
                     .ok_or_else(|| Refusal(format!("--config takes NAME=VALUE, not {word:?}")))?;
-                match name {
-                    // These hold once all else is set up.
-                    "requirepass" => self.password = Some(value.to_owned()),
-                    "user" => self.users.push(value.to_owned()),
-                    _ => {
-                        self.keeps_files |= name == "aclfile";
-                        self.parameters.push((name.to_owned(), value.to_owned()));
-                    }
-                }
+                self.parameter(name, value.to_owned())?;
             }
             "--script-work" => self.script_work = Some(number(parser, "--script-work takes a number")?),
             "--clock" => {
@@ -143,7 +132,36 @@ impl Options {
                 }
             }
             _ if self.setting.take(option, parser)? => {}
+            _ if parameters::exists(option.trim_start_matches('-')) => {
+                let words: Vec<_> =
+                    parser.values()?.map(|word| word.to_string_lossy().into_owned()).collect();
+                self.parameter(option.trim_start_matches('-'), words.join(" "))?;
+            }
             _ => return Err(Refusal(format!("invalid option '{option}'; see `moonkeep serve --help`"))),
+        }
+        Ok(())
+    }
+    /// A parameter of the server. Where it listens and who may do what is not only noted.
+    fn parameter(&mut self, name: &str, value: String) -> Result<(), Refusal> {
+        let not = |what: &str| Refusal(format!("{name} takes {what}, not {value:?}"));
+        match name {
+            "port" => {
+                let port: u16 = value.parse().map_err(|_| not("a number up to 65535"))?;
+                // On a server 0 stands for none.
+                self.listen.port = Some(port).filter(|port| *port > 0);
+            }
+            "bind" => {
+                let address = value.trim_start_matches('-').parse();
+                self.listen.address = address.map_err(|_| not("one IP address, as 127.0.0.1 or ::"))?;
+            }
+            "unixsocket" => self.listen.unix = Some(value.into()),
+            // These hold once all else is set up.
+            "requirepass" => self.password = Some(value),
+            "user" => self.users.push(value),
+            _ => {
+                self.keeps_files |= matches!(name, "aclfile" | "dir" | "dbfilename");
+                self.parameters.push((name.to_owned(), value));
+            }
         }
         Ok(())
     }

@@ -1,0 +1,40 @@
+//! Parameters of the server: which there are, and those of a configuration file.
+
+use crate::Refusal;
+use moonkeep::Engine;
+use moonkeep::util::words::split_words;
+use std::path::Path;
+
+/// Whether there is one of this name.
+pub(crate) fn exists(name: &str) -> bool {
+    name == "user" || Engine::builder().knows_setting(name)
+}
+
+/// The parameters of a file such as redis.conf, in order: what stands on several lines is joined.
+pub(crate) fn of_file(path: &Path) -> Result<Vec<(String, String)>, Refusal> {
+    let refuse = |why: String| Refusal(format!("{}: {why}", path.display()));
+    let text = std::fs::read(path).map_err(|error| refuse(error.to_string()))?;
+    let mut found: Vec<(String, String)> = Vec::new();
+    for (at, line) in text.split(|byte| *byte == b'\n').enumerate() {
+        let line = line.trim_ascii();
+        if line.is_empty() || line.starts_with(b"#") {
+            continue;
+        }
+        let at = at + 1;
+        let words = split_words(line).ok_or_else(|| refuse(format!("line {at}: unbalanced quotes")))?;
+        let words: Vec<_> = words.iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect();
+        let [name, values @ ..] = &words[..] else { continue };
+        let name = name.to_ascii_lowercase();
+        if !exists(&name) {
+            return Err(refuse(format!("line {at}: there is no parameter {name:?}")));
+        }
+        let value = values.join(" ");
+        match found.iter_mut().find(|(earlier, _)| *earlier == name && name == "save") {
+            // Each line is one more rule, and an empty one takes back those before it.
+            Some((_, rules)) if value.is_empty() => rules.clear(),
+            Some((_, rules)) => *rules = format!("{rules} {value}").trim_start().to_owned(),
+            None => found.push((name, value)),
+        }
+    }
+    Ok(found)
+}
