@@ -28,6 +28,7 @@
 //! - begin with the dump of a real server, or make one: [`Engine::load_rdb`], [`Engine::save_rdb`]
 //! - see what happened: [`Engine::subscribe_journal`], [`Client::trace`], [`Engine::take_log`]; let replies be lost: [`Engine::lose`]
 //! - a stock, a lease, a fencing number, here and on a server, with the same code: [`patterns`]
+//! - connections for the redis crate, for code that has them in production: `redis`, with feature `redis`
 //! - ask an error what it is: [`Error::code`] for an error reply, the predicates of [`Error`] for the rest
 //!
 //! The modules are what the engine is made of. README.md says what runs, docs/RECIPES.md shows longer examples,
@@ -55,6 +56,8 @@ pub use engine::{
     Script, Snapshot, ToArg,
 };
 pub use error::{Error, Failure};
+#[cfg(feature = "redis")]
+pub use front::redis;
 #[cfg(feature = "server")]
 pub use front::server;
 pub use reply::{FromReply, Message, Reply, ReplyRef};

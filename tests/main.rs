@@ -43,6 +43,8 @@ mod payloads;
 mod pubsub;
 mod pubsub_diff;
 mod rdb;
+#[cfg(feature = "redis")]
+mod redis_crate;
 mod reference;
 #[cfg(feature = "cli")]
 mod repl;

@@ -94,6 +94,15 @@ impl Client {
     }
     /// One call: takes the lock, runs one unit of work, leaves the reply in `out`.
     pub(crate) fn submit(&mut self, argv: &[&[u8]], out: &mut Reply) -> Result<(), Error> {
+        self.submit_heard(argv, out, &mut Resp::V2)
+    }
+    /// The same, and in which version the reply is heard, which the call may have changed.
+    pub(crate) fn submit_heard(
+        &mut self,
+        argv: &[&[u8]],
+        out: &mut Reply,
+        heard: &mut Resp,
+    ) -> Result<(), Error> {
         out.clear();
         has_a_name(argv)?;
         if self.shared.answers_beside_the_lock(argv, out) {
@@ -104,6 +113,7 @@ impl Client {
             Err(error) => return reply_or(error, out),
         };
         core.lossy_unit(self.id, argv, out)?;
+        *heard = core.state.sessions.get(self.id).resp;
         if core.is_blocked(self.id) { self.wait(core, out) } else { Ok(()) }
     }
     pub(super) fn submit_traced(

@@ -91,7 +91,7 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// As [`try_next_message`](Self::try_next_message).
+    /// As [`try_next_message`](Self::try_next_message), where there is a message to be lost.
     pub fn messages_into(&mut self, waker: Option<&Waker>, out: &mut Vec<u8>) -> Result<usize, Error> {
         let mut core = self.shared.lock()?;
         let mut count = core.raw_into(self.id, out);
@@ -99,6 +99,8 @@ impl Client {
             match core.next_message(self.id) {
                 Ok(Some(message)) => message.encode(out),
                 Ok(None) => break,
+                // Replies are lost, and there is none.
+                Err(error) if error.is_connection_lost() && core.has_nothing_for(self.id) => break,
                 Err(error) if count == 0 => return Err(error),
                 Err(_) => break,
             }
@@ -145,6 +147,10 @@ impl Core {
         }
         let subscriber = self.state.sessions.get_mut(id).subscriber.as_mut();
         usize::from(subscriber.is_some_and(|subscriber| subscriber.take_raw(out)))
+    }
+    fn has_nothing_for(&self, id: SessionId) -> bool {
+        let subscriber = self.state.sessions.get(id).subscriber.as_ref();
+        subscriber.is_none_or(|subscriber| subscriber.unread().0 == 0 && subscriber.raw.is_empty())
     }
     fn next_message(&mut self, id: SessionId) -> Result<Option<Message>, Error> {
         if self.loses_replies() {

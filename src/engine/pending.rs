@@ -5,7 +5,7 @@ use super::client::has_a_name;
 use super::lock::Guard;
 use super::{Client, Core};
 use crate::error::Error;
-use crate::reply::Reply;
+use crate::reply::{Reply, Resp};
 use crate::store::SessionId;
 use crate::util::clock::Clock;
 use std::future::Future;
@@ -65,13 +65,18 @@ impl Client {
         out: &mut Reply,
     ) -> Result<bool, Error> {
         let words: Vec<&[u8]> = argv.as_ref().iter().map(AsRef::as_ref).collect();
+        self.begin(&words, out, &mut Resp::V2)
+    }
+    /// The same, and in which version the reply is heard, which the call may have changed.
+    pub(crate) fn begin(&self, argv: &[&[u8]], out: &mut Reply, heard: &mut Resp) -> Result<bool, Error> {
         out.clear();
-        has_a_name(&words)?;
-        if self.shared.answers_beside_the_lock(&words, out) {
+        has_a_name(argv)?;
+        if self.shared.answers_beside_the_lock(argv, out) {
             return Ok(true);
         }
         let mut core = self.shared.lock()?;
-        core.lossy_unit(self.id, &words, out)?;
+        core.lossy_unit(self.id, argv, out)?;
+        *heard = core.state.sessions.get(self.id).resp;
         Ok(!core.is_blocked(self.id))
     }
     /// Fetches the reply of a call that had to wait; false while it still does. `waker` is woken when asking again is
@@ -80,6 +85,9 @@ impl Client {
     /// # Errors
     /// The session has ended, the reply was lost, a call from inside the engine, a poisoned engine; no call waits.
     pub fn finish_call(&mut self, waker: Option<&Waker>, out: &mut Reply) -> Result<bool, Error> {
+        self.finish(waker, out)
+    }
+    pub(crate) fn finish(&self, waker: Option<&Waker>, out: &mut Reply) -> Result<bool, Error> {
         let mut core = self.shared.lock()?;
         core.keep_time();
         if let Some(reply) = core.deliveries.take(self.id) {
@@ -97,8 +105,18 @@ impl Client {
     /// # Errors
     /// A call from inside the engine.
     pub fn cancel_call(&mut self) -> Result<(), Error> {
+        self.cancel()
+    }
+    pub(crate) fn cancel(&self) -> Result<(), Error> {
         self.shared.lock_anyway()?.forget_wait(self.id);
         Ok(())
+    }
+    /// After how much time the call that waits is to be asked for again, whatever happens: none while nobody but another
+    /// client or the holder of the clock ends its waiting.
+    #[cfg(feature = "redis-aio")]
+    pub(crate) fn wait_left(&self) -> Result<Option<Duration>, Error> {
+        let core = self.shared.lock()?;
+        Ok(if core.clock.is_manual() { None } else { core.wait_left(self.id) })
     }
     /// The call has to wait: does what the engine was told to do then.
     #[cold]

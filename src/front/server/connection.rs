@@ -1,12 +1,12 @@
 //! One connection: bytes in, calls of its client, bytes out. It knows no other connection and never waits: what cannot be
 //! read, answered or written yet is taken up again when the loop (`turns`) is told that it can.
 
-use super::request::{Bounds, Requests};
 use super::socket::Socket;
 use crate::command::buffers::{Buffers, Fit};
 use crate::command::process::Process;
 use crate::engine::{Client, Desk, Meanwhile, Standing, Tended, UNSENT_BEFORE_MESSAGES};
 use crate::error::Error;
+use crate::front::request::{Bounds, READ_LONG_AT_ONCE, Requests};
 use crate::reply::Reply;
 use mio::{Registry, Token};
 use std::io::{self, ErrorKind};
@@ -15,8 +15,6 @@ use std::task::Waker;
 
 /// How much is read at once, so that each connection gets its turn.
 const READ_AT_ONCE: usize = 16 * 1024;
-/// How much of a long word whose end is known is read at once.
-pub(super) const READ_LONG_AT_ONCE: usize = 1 << 20;
 /// Answers that a client does not read stop its requests: those that are here already wait with those still on the way.
 const UNSENT_MAX: u64 = 64 << 20;
 

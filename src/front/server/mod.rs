@@ -1,11 +1,9 @@
-//! The server front: real clients speak RESP to an engine over TCP and unix sockets. `request` reads what they send,
-//! `connection` is one of them, `turns` is the loop that serves them all, `socket` what it listens and writes to, `process` what
-//! it costs.
+//! The server front: real clients speak RESP to an engine over TCP and unix sockets. `connection` is one of them, `turns` is the
+//! loop that serves them all, `socket` what it listens and writes to, `process` what it costs.
 
 mod connection;
 mod disk;
 mod process;
-mod request;
 mod socket;
 mod turns;
 

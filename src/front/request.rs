@@ -1,17 +1,21 @@
 //! What clients send, as commands: RESP arrays of bulk strings, and inline commands. Bytes come in pieces of any size;
 //! a request is the words of one command, which stay where they arrived. No sockets here, and no command is known.
 
-use super::connection::READ_LONG_AT_ONCE;
 use crate::util::num::parse_i64;
 use crate::util::words::split_words;
 use std::ops::Range;
 
 /// The longest inline command, and the longest line that says a count.
 const LINE_MAX: usize = 64 * 1024;
+/// How much of a long word whose end is known is read at once.
+pub(super) const READ_LONG_AT_ONCE: usize = 1 << 20;
 /// A buffer with less room is not made smaller.
+#[cfg(feature = "server")]
 const SHRINKS_FROM: usize = 4096;
 /// A buffer of this size is kept, unless its client does nothing for so long:
+#[cfg(feature = "server")]
 const KEPT: usize = 32 * 1024;
+#[cfg(feature = "server")]
 const IDLE_S: i64 = 2;
 /// A client that still has to give its password sends at most so many words, each of at most so many bytes.
 const WORDS_BEFORE_AUTH: i64 = 10;
@@ -51,6 +55,7 @@ pub(super) enum ProtocolError {
 
 impl ProtocolError {
     /// The error reply, in which that one byte stands as it came unless it would end the line.
+    #[cfg(any(feature = "server", feature = "redis-aio"))]
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(b"-ERR Protocol error: ");
         match self {
@@ -111,6 +116,7 @@ impl Requests {
         self.bytes.len() - self.start
     }
     /// Bytes that arrived and are no whole word yet.
+    #[cfg(feature = "server")]
     pub(super) fn begun(&self) -> usize {
         self.bytes.len() - self.at
     }
@@ -121,10 +127,12 @@ impl Requests {
         length.map_or(0, |length| (length + 2).saturating_sub(self.begun()))
     }
     /// Room for more.
+    #[cfg(feature = "server")]
     pub(super) fn free(&self) -> usize {
         self.bytes.capacity() - self.pending()
     }
     /// Gives back memory: of a client that has not called for so many seconds, or that needs less than it did.
+    #[cfg(feature = "server")]
     pub(super) fn shrink(&mut self, idle_s: i64) {
         let size = self.bytes.capacity();
         if self.free() > SHRINKS_FROM {
