@@ -22,6 +22,7 @@ mod determinism;
 #[cfg(feature = "server")]
 mod diagnosis;
 mod diff;
+mod examples;
 mod functions;
 mod fuzz_smoke;
 mod hostile;
