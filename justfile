@@ -86,3 +86,10 @@ nightly:
     just asan
     just bench
     just soak
+
+# Units of the Tcl suite of a Redis 7.0 checkout, in external mode against `moonkeep serve`: just tcl ~/redis unit/multi unit/info
+tcl checkout +units:
+    cargo build --release --bin moonkeep
+    target/release/moonkeep serve --port 26790 --dir "$(mktemp -d)" & \
+        server=$!; trap "kill $server" EXIT; cd "{{checkout}}"; \
+        for unit in {{units}}; do ./runtest --host 127.0.0.1 --port 26790 --single $unit; done

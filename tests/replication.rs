@@ -4,6 +4,7 @@
 use crate::support::served::Served;
 use crate::support::server::server_or_skip;
 use crate::support::target::{MAIN, Target, argv};
+use crate::support::wire::Wire;
 use crate::support::words;
 use moonkeep::{Client, Engine, Reply};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -136,6 +137,56 @@ fn text(client: &mut Client, line: &str) -> String {
     let mut reply = Reply::new();
     client.call_into(line.split(' ').collect::<Vec<_>>(), &mut reply).expect("the engine answers");
     format!("{reply:?}")
+}
+
+#[test]
+fn becoming_a_replica_ends_those_who_wait_and_tells_followers_nothing() {
+    let Some(mut server) = server_or_skip("becoming_a_replica_ends_those_who_wait") else { return };
+    let mut moonkeep = Served::default();
+    let sockets = [moonkeep.socket(), server.socket()];
+    let mut followers = sockets.map(|socket| Follower::new(&socket, "SYNC\r\n"));
+    for (target, follower) in [&mut moonkeep as &mut dyn Target, &mut server].into_iter().zip(&mut followers)
+    {
+        target.send("waits", &argv(&["BLPOP", "list", "0"]));
+        assert_eq!(target.receive("waits"), Wire::Timeout);
+        let lines = ["SET a 1", "MULTI", "SET b 1", "REPLICAOF 127.0.0.1 1", "SET c 1", "EXEC"];
+        let replies = lines.map(|line| target.call(MAIN, &words::split(line).expect("words")).to_string());
+        assert_eq!(replies, ["+OK", "+OK", "+QUEUED", "+QUEUED", "+QUEUED", "[+OK, +OK, +OK]"]);
+        let ended =
+            "-UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)";
+        assert_eq!(target.receive("waits").to_string(), ended);
+        assert_eq!(follower.read_command(), "SELECT 0");
+        assert_eq!(follower.read_command(), "SET a 1");
+        assert_eq!(target.call(MAIN, &argv(&["REPLICAOF", "NO", "ONE"])).to_string(), "+OK");
+        let mut rest = Vec::new();
+        follower.stream.read_to_end(&mut rest).expect("it was ended");
+        assert_eq!(String::from_utf8_lossy(&rest).replace("*1\r\n$4\r\nPING\r\n", ""), "");
+    }
+}
+
+#[test]
+fn a_fork_of_a_replica_is_one_until_it_is_told_otherwise() {
+    let engine = Engine::new();
+    let mut client = engine.client();
+    text(&mut client, "SET short v PX 10");
+    let before = engine.snapshot().expect("a snapshot");
+    assert_eq!(text(&mut client, "REPLICAOF localhost 1"), "+OK");
+    let fork = engine.fork().expect("a fork");
+    let mut forked = fork.client();
+    for engine in [&engine, &fork] {
+        engine.advance(Duration::from_millis(11)).expect("a manual clock");
+        let mut client = engine.client();
+        assert_eq!(text(&mut client, "SET k v"), "-READONLY You can't write against a read only replica.");
+        assert_eq!(
+            (text(&mut client, "GET short"), text(&mut client, "DBSIZE")),
+            ("nil".into(), ":1".into())
+        );
+    }
+    assert_eq!(text(&mut forked, "REPLICAOF no one"), "+OK");
+    assert_eq!((text(&mut forked, "SET k v"), text(&mut forked, "GET short")), ("+OK".into(), "nil".into()));
+    assert_eq!(text(&mut client, "ROLE"), "[\"slave\", \"localhost\", :1, \"connect\", :-1]");
+    engine.restore(&before).expect("it is restored");
+    assert_eq!(text(&mut client, "SET k v"), "+OK", "what it follows is a setting");
 }
 
 /// What has come for a client that is not the image.

@@ -1,6 +1,7 @@
 //! The server front as clients meet it: many at a time, those that wait, vanish or do not read, scripts that run for long,
 //! faults, the clock, limits, the end.
 
+use crate::support::connection::Connection;
 use crate::support::served::{Front, Served, served_engine};
 use crate::support::target::{MAIN, Target, argv};
 use crate::support::wire::Wire;
@@ -247,6 +248,25 @@ fn a_script_that_has_written_is_not_killed() {
     served.engine.script_control().kill();
     assert!(served.receive("script").is_error());
     assert_eq!(call(&mut served, "first", "GET k"), "\"v\"");
+}
+
+#[test]
+fn shutdown_nosave_ends_the_front_beside_a_script() {
+    let mut front = Front::new(&served_engine(), Listen::default());
+    let mut script = Connection::open(&front.socket());
+    script.send(&argv(&["CONFIG", "SET", "busy-reply-threshold", "1"]));
+    assert_eq!(script.receive().to_string(), "+OK");
+    script.send(&argv(&["EVAL", "redis.call('SET', 'k', 'v') while true do end", "0"]));
+    let mut other = Connection::open(&front.socket());
+    let mut call = |words: &[&str]| {
+        other.send(&argv(words));
+        other.receive().to_string()
+    };
+    while !call(&["PING"]).starts_with("-BUSY") {}
+    assert!(call(&["SHUTDOWN"]).starts_with("-BUSY"));
+    assert!(call(&["SHUTDOWN", "SAVE"]).starts_with("-BUSY"));
+    other.send(&argv(&["SHUTDOWN", "NOSAVE"]));
+    front.ended().expect("it ends well");
 }
 
 #[test]

@@ -54,6 +54,8 @@ pub struct Saving {
     pub load_taken: u64,
     /// Keys that the last image had and whose time was over.
     pub load_expired: u64,
+    /// SHUTDOWN NOSAVE was called beside a script: what it was about is not saved at the end.
+    pub is_given_up: bool,
     /// The last image could not be written.
     pub has_failed: bool,
     /// When it was last asked whether it is time to save, in Unix seconds.

@@ -196,6 +196,10 @@ impl State {
         self.store.keep_overdue(self.has_master());
         self.listen();
     }
+    /// What is refused with that may not run beside the script that runs.
+    pub(crate) fn busy(&self) -> Option<&Failure> {
+        self.busy.as_ref()
+    }
     /// From now on a script runs beside the commands that are called, and those that may not run then are refused so; none
     /// when that is over.
     #[cfg(feature = "server")]

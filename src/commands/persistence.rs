@@ -139,6 +139,10 @@ fn shutdown(cx: &mut Ctx<'_>, argv: Argv<'_>, _: &mut Reply) -> Result<Flow, Fai
     if !options.now && cx.origin != Origin::Client {
         return Err(Failure::SHUTDOWN_WOULD_BLOCK);
     }
+    // Beside a script there is nothing whole to be saved.
+    if let Some(busy) = cx.state.busy().filter(|_| !options.nosave) {
+        return Err(busy.clone());
+    }
     let saves = options.save || (!options.nosave && !cx.state.config.save_points().is_empty());
     Ok(Flow::host(HostCall::Shutdown { saves, force: options.force }))
 }

@@ -3,6 +3,7 @@
 
 use super::client::has_a_name;
 use super::{Client, Core, Engine};
+use crate::command::host::HostCall;
 use crate::command::session::Peer;
 use crate::command::{Argv, Ctx, Flow, Origin, State, call, runs_now};
 use crate::error::{Error, Failure};
@@ -78,6 +79,8 @@ pub(crate) struct Desk<'a> {
 pub(crate) struct Meanwhile<'a> {
     pub(crate) state: &'a mut State,
     pub(crate) control: &'a Control,
+    /// SHUTDOWN has been called: the script is stopped, and the front ends.
+    pub(crate) shuts_down: bool,
 }
 
 impl Engine {
@@ -342,6 +345,13 @@ impl Meanwhile<'_> {
         self.state.set_busy(None);
         match flow? {
             Flow::Done => Ok(()),
+            Flow::Host(host) if matches!(*host, HostCall::Shutdown { .. }) => {
+                self.control.kill();
+                self.shuts_down = true;
+                self.state.saving.is_given_up = true;
+                Ctx::new(self.state, client.id, Origin::Client).close_session(client.id);
+                Ok(())
+            }
             _ => Err(busy),
         }
     }

@@ -56,7 +56,11 @@ impl Engine {
     /// When the file cannot be written; else as [`setting`](Self::setting).
     pub fn save_at_end(&self) -> Result<(), Error> {
         let mut core = self.shared.lock()?;
-        if core.files.is_none() || core.has_shut_down || core.state.config.save_points().is_empty() {
+        if core.files.is_none()
+            || core.has_shut_down
+            || core.state.saving.is_given_up
+            || core.state.config.save_points().is_empty()
+        {
             return Ok(());
         }
         core.begin_unit();

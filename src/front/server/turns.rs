@@ -343,7 +343,10 @@ fn take_turns(
 /// A script of this thread has run for long: the loop takes a turn in between.
 fn meanwhile(state: &mut State, control: &Control) {
     let Some(turns) = HERE.with_borrow(Clone::clone) else { return };
-    let mut meanwhile = Meanwhile { state, control };
+    let mut meanwhile = Meanwhile { state, control, shuts_down: false };
     // Whatever fails here is found again by the loop itself.
     let _ = take_turns(&turns, Some(&mut meanwhile), Some(Duration::ZERO), &mut Reply::new());
+    if meanwhile.shuts_down {
+        turns.borrow().mailbox.stop();
+    }
 }
