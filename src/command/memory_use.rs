@@ -27,13 +27,15 @@ impl State {
     /// How memory is used.
     pub(crate) fn memory_use(&self) -> MemoryUse {
         let (keys, expiries) = self.store.keys_and_expiries();
-        let used = self.store.memory_bytes() + self.client_bytes();
+        // A front changes it meanwhile.
+        let clients = self.client_bytes();
+        let used = self.store.memory_bytes() + clients;
         let resident = self.process.as_deref().map(|process| process.resident.get() as usize);
         MemoryUse {
             used,
             peak: self.samples.peak_bytes.max(used),
             startup: BASE_BYTES,
-            overhead: BASE_BYTES + keys * KEY_BYTES + expiries * EXPIRY_BYTES + self.client_bytes(),
+            overhead: BASE_BYTES + keys * KEY_BYTES + expiries * EXPIRY_BYTES + clients,
             resident: resident.filter(|bytes| *bytes > 0).unwrap_or(used),
             keys,
         }
@@ -86,9 +88,12 @@ impl State {
         });
         peer.buffers.count();
     }
-    /// What all clients take up that came through sockets and do not follow.
+    /// What all clients take up that came through sockets and do not follow. Two threads may count at a time: then the sum
+    /// is below zero for a moment.
     pub(crate) fn client_bytes(&self) -> usize {
-        self.process.as_deref().map_or(0, |process| process.client_bytes.get() as usize)
+        self.process
+            .as_deref()
+            .map_or(0, |process| usize::try_from(process.client_bytes.get() as i64).unwrap_or(0))
     }
     /// What clients may take up together: maxmemory-clients; none for no matter.
     fn client_limit(&self) -> Option<usize> {
