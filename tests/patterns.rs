@@ -55,6 +55,15 @@ fn scenarios_on_a_server_without_blocking() {
     }
 }
 
+/// The keys of the scenarios lie in slots of different nodes, and commands without keys go to all of them.
+#[cfg(feature = "redis")]
+#[test]
+fn scenarios_on_a_cluster() {
+    if let Some(world) = worlds::OnCluster::or_skip("scenarios_on_a_cluster") {
+        all_on(world);
+    }
+}
+
 fn words(step: &impl Step) -> Vec<String> {
     step.argv().iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect()
 }

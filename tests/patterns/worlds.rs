@@ -33,6 +33,8 @@ impl Display for Lost {
 
 /// A place and a way to run.
 pub(crate) trait World {
+    /// All commands go to one session, so that there are transactions.
+    const HAS_SESSION: bool = true;
     /// Empty, at `START_MS`, no script known.
     fn reset(&mut self);
     /// Lets time pass.
@@ -138,6 +140,8 @@ impl<const BLOCKING: bool> World for OnEngine<BLOCKING> {
     }
 }
 
+#[cfg(feature = "redis")]
+pub(crate) use on_cluster::OnCluster;
 #[cfg(feature = "redis")]
 pub(crate) use on_server::OnServer;
 #[cfg(feature = "redis-aio")]
@@ -249,6 +253,52 @@ mod on_server_async {
         }
         fn try_run<S: Resend>(&mut self, step: &mut S) -> Result<S::Output, Error<Lost>> {
             self.runtime.block_on(step.try_run_async(&mut self.connection))
+        }
+    }
+}
+
+#[cfg(feature = "redis")]
+mod on_cluster {
+    use super::{Error, Fate, Lossy, Lost, Resend, Run, Step, World, bytes};
+    use crate::support::cluster::{Cluster, cluster_or_skip};
+    use moonkeep::patterns::Redis;
+    use redis::cluster::{ClusterClient, ClusterConnection};
+
+    /// A cluster of three reference servers, through the cluster connection of the redis crate.
+    pub(crate) struct OnCluster {
+        cluster: Cluster,
+        connection: Lossy<Redis<ClusterConnection>>,
+    }
+
+    impl OnCluster {
+        pub(crate) fn or_skip(test: &str) -> Option<OnCluster> {
+            let cluster = cluster_or_skip(test)?;
+            let client = ClusterClient::new(cluster.addresses()).expect("addresses");
+            let connection = client.get_connection().expect("the nodes accept connections");
+            Some(OnCluster { cluster, connection: Lossy::new(Redis(connection)) })
+        }
+    }
+
+    impl World for OnCluster {
+        const HAS_SESSION: bool = false;
+        fn reset(&mut self) {
+            self.cluster.reset();
+            self.connection.fates.clear();
+        }
+        fn advance(&mut self, ms: u64) {
+            self.cluster.advance(i64::try_from(ms).expect("a short time"));
+        }
+        fn fates(&mut self, fates: &[Fate]) {
+            self.connection.fates = fates.to_vec().into();
+        }
+        fn call(&mut self, words: &[&str]) -> String {
+            self.connection.on.exchange(&bytes(words)).expect("the nodes are there").to_string()
+        }
+        fn run<S: Step>(&mut self, step: S) -> Result<S::Output, Error<Lost>> {
+            step.run(&mut self.connection)
+        }
+        fn try_run<S: Resend>(&mut self, step: &mut S) -> Result<S::Output, Error<Lost>> {
+            step.try_run(&mut self.connection)
         }
     }
 }

@@ -4,6 +4,8 @@
 
 pub(crate) mod aof;
 pub(crate) mod beside;
+#[cfg(feature = "redis")]
+pub(crate) mod cluster;
 pub(crate) mod connection;
 pub(crate) mod counting;
 pub(crate) mod memory_files;

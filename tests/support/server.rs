@@ -104,12 +104,7 @@ pub(crate) fn propagating_server_or_skip(test: &str) -> Option<Server> {
 
 /// One that is a node of a cluster and serves all slots, and its port.
 pub(crate) fn clustered_server_or_skip(test: &str) -> Option<(Server, u16)> {
-    let free = std::net::TcpListener::bind("127.0.0.1:0").ok()?.local_addr().ok()?.port();
-    // The port for other nodes is higher by ten thousand.
-    let port = if free > 55_000 { free - 10_000 } else { free };
-    let text = port.to_string();
-    let mut server =
-        start_or_skip(test, &["--port", &text, "--cluster-enabled", "yes", "--bind", "127.0.0.1"], None)?;
+    let (mut server, port) = node_or_skip(test)?;
     assert!(!server.control(&["CLUSTER", "ADDSLOTSRANGE", "0", "16383"]).is_error());
     let is_up = |server: &mut Server| {
         let info = server.control(&["CLUSTER", "INFO"]);
@@ -121,6 +116,20 @@ pub(crate) fn clustered_server_or_skip(test: &str) -> Option<(Server, u16)> {
         server.control(&["DEBUG", "SLEEP", "0.01"]);
     }
     Some((server, port))
+}
+
+/// One that is a node of a cluster and serves no slot yet, and its port.
+pub(super) fn node_or_skip(test: &str) -> Option<(Server, u16)> {
+    let free = std::net::TcpListener::bind("127.0.0.1:0").ok()?.local_addr().ok()?.port();
+    // The port for other nodes is higher by ten thousand.
+    let port = if free > 55_000 { free - 10_000 } else { free };
+    let (port_text, timeout) = (port.to_string(), i32::MAX.to_string());
+    let settings = [
+        &["--port", &port_text, "--bind", "127.0.0.1", "--cluster-enabled", "yes"][..],
+        // No node is thought to have failed because the test moves the clock.
+        &["--cluster-node-timeout", &timeout],
+    ];
+    Some((start_or_skip(test, &settings.concat(), None)?, port))
 }
 
 fn start_or_skip(test: &str, settings: &[&str], file: Option<&[u8]>) -> Option<Server> {
@@ -185,11 +194,11 @@ impl Server {
     }
 
     /// A command on a connection that no test uses.
-    fn control(&mut self, words: &[&str]) -> Wire {
+    pub(super) fn control(&mut self, words: &[&str]) -> Wire {
         self.call("(control)", &argv(words))
     }
 
-    fn set_clock(&mut self, now_ms: i64) {
+    pub(super) fn set_clock(&mut self, now_ms: i64) {
         self.clock.write_all_at(&(now_ms * 1000).to_ne_bytes(), 0).expect("the clock file is writable");
     }
 
