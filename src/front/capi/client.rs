@@ -172,7 +172,8 @@ pub extern "C" fn mk_call_borrow(
 }
 
 /// Runs a command as `mk_call` does, and tells what it called: an array of its reply and a list with, for each
-/// `redis.call` and `redis.pcall` of a script, in their order, an array of the words and what they were answered.
+/// `redis.call` and `redis.pcall` of a script, in their order, an array of the words and what they were answered. Owned by
+/// the caller: `mk_reply_free`. NULL on failure.
 #[unsafe(no_mangle)]
 pub extern "C" fn mk_trace(
     client: Option<&mk_client>,
