@@ -115,10 +115,13 @@ impl State {
     fn client_flags(&self, id: SessionId, session: &Session) -> String {
         let mut flags = String::new();
         for (set, flag) in [
+            (session.monitors, 'O'),
+            (session.replica.as_ref().is_some_and(|replica| replica.follows), 'S'),
             (Type::of(session) == Type::Subscriber, 'P'),
             (session.queue.is_some() || session.running.is_some(), 'x'),
             (session.blocked.is_some(), 'b'),
             (self.store.watch_is_broken(id), 'd'),
+            (session.peer.as_ref().is_some_and(|peer| peer.is_unix), 'U'),
             (session.no_evict, 'e'),
         ] {
             flags.extend(set.then_some(flag));

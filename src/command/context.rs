@@ -72,6 +72,7 @@ impl Ctx<'_> {
     pub fn close_session(&mut self, id: SessionId) {
         self.state.store.unwatch(id);
         self.state.end_subscriptions(id);
+        self.state.end_monitoring(id);
         self.state.replication.forget(id);
         self.state.pubsub.tell(id);
         let session = self.state.sessions.get_mut(id);

@@ -19,6 +19,7 @@ pub mod log;
 pub mod master;
 mod memory;
 pub(crate) mod memory_use;
+mod monitors;
 pub(crate) mod observe;
 pub mod output_limits;
 pub mod process;
@@ -241,7 +242,7 @@ fn bound_row(cx: &mut Ctx<'_>, row: &'static Row, argv: Argv<'_>) -> Result<(&'s
     if cx.state.has_master() {
         master::admit_write(cx, row, argv)?;
     }
-    if cx.is_replica() && row.spec.flags & (WRITE | READONLY | MAY_REPLICATE) != 0 {
+    if (cx.is_replica() || cx.is_monitor()) && row.spec.flags & (WRITE | READONLY | MAY_REPLICATE) != 0 {
         return Err(Failure::REPLICA_TOUCHES_KEYS);
     }
     if cx.only_listens() && !runs_while_listening(row) {
@@ -264,6 +265,10 @@ fn bound_row(cx: &mut Ctx<'_>, row: &'static Row, argv: Argv<'_>) -> Result<(&'s
 fn refused(cx: &mut Ctx<'_>, argv: Argv<'_>, failure: Failure) -> Failure {
     if let Ok(row) = cx.state.table.resolve(argv) {
         cx.state.stats.note_rejection(row);
+        if row.spec.name == "exec" {
+            // It ends what MULTI began, which was shown.
+            cx.show_now(argv);
+        }
     }
     match failure {
         Failure::Arity(name) if name == "exec" => {

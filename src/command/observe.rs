@@ -55,6 +55,9 @@ impl State {
         if !ran.waits {
             self.log_if_slow(ran);
         }
+        if !self.monitors.is_empty() {
+            self.show(ran.id, ran.row, ran.argv, ran.at_us);
+        }
     }
     /// Notes that a command which waited has been served. That it ran was noted when it began to wait.
     pub(crate) fn note_served(&mut self, ran: &Ran<'_>) {
@@ -78,7 +81,9 @@ impl State {
         let latency_us = if threshold_ms > 0 { threshold_ms.saturating_mul(1000) } else { u64::MAX };
         self.store.latency.threshold_ms = threshold_ms;
         self.store.latency.measures = self.measures;
-        self.attention_us = slower_than.unwrap_or(u64::MAX).min(latency_us);
+        let somebody_looks = !self.monitors.is_empty();
+        let slow_us = slower_than.unwrap_or(u64::MAX).min(latency_us);
+        self.attention_us = if somebody_looks { 0 } else { slow_us };
         self.is_calm = !self.measures && self.attention_us > 0 && self.config.latency_tracking;
     }
     /// The command has run to its end: it goes to the slow log when it took long enough.

@@ -99,7 +99,9 @@ impl<V> Topics<V> {
 pub struct Subscriber {
     names: Topics<()>,
     inbox: VecDeque<Message>,
-    /// What the messages in the inbox take on the wire.
+    /// What stands behind the reply of the command that the session has called last, and so behind the inbox.
+    behind: VecDeque<Message>,
+    /// What the messages in both take on the wire.
     inbox_bytes: usize,
     /// Since when the inbox holds more than the soft limit, in seconds.
     above_soft_since_s: Option<i64>,
@@ -133,10 +135,21 @@ impl Subscriber {
     }
     /// How many messages wait to be read, and their bytes on the wire.
     pub fn unread(&self) -> (usize, usize) {
-        (self.inbox.len(), self.inbox_bytes)
+        (self.inbox.len() + self.behind.len(), self.inbox_bytes)
     }
     /// Takes the oldest message.
     pub(crate) fn take(&mut self) -> Option<Message> {
+        if self.inbox.is_empty() {
+            self.catch_up();
+        }
+        self.take_ahead()
+    }
+    /// The session calls again, or others go on: what stood behind its reply stands before all that comes now.
+    pub(crate) fn catch_up(&mut self) {
+        self.inbox.append(&mut self.behind);
+    }
+    /// Takes the oldest message that stands before the reply.
+    pub(crate) fn take_ahead(&mut self) -> Option<Message> {
         let message = self.inbox.pop_front()?;
         self.inbox_bytes -= message.wire_bytes();
         if self.inbox.is_empty() {
@@ -151,17 +164,24 @@ impl Subscriber {
             self.check_limit(limit, now_s);
         }
     }
-    /// Puts a message in; true when the inbox was empty, or has become too full.
-    fn receive(&mut self, message: Message, limit: &BufferLimit, now_s: i64) -> bool {
+    /// Puts a message in; true when there was none, or there are too many now.
+    fn receive(&mut self, message: Message, place: Place, limit: &BufferLimit, now_s: i64) -> bool {
         if self.overflowed {
             return false;
         }
-        let was_empty = self.inbox.is_empty();
+        let was_empty = self.inbox.is_empty() && self.behind.is_empty();
         let bytes = message.wire_bytes();
         self.inbox_bytes += bytes;
-        self.inbox.push_back(message);
         if let Some(buffers) = &self.buffers {
             buffers.note_message(bytes);
+        }
+        match place {
+            Place::Behind => self.behind.push_back(message),
+            Place::Ahead => self.inbox.push_back(message),
+            Place::Last => {
+                self.catch_up();
+                self.inbox.push_back(message);
+            }
         }
         self.check_limit(limit, now_s);
         was_empty || self.overflowed
@@ -173,11 +193,23 @@ impl Subscriber {
         if limit.is_exceeded(bytes, &mut self.above_soft_since_s, now_s) {
             self.overflowed = true;
             self.inbox = VecDeque::new();
+            self.behind = VecDeque::new();
             self.inbox_bytes = 0;
             self.raw = Vec::new();
         }
         self.overflowed
     }
+}
+
+/// Where a message stands among others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Behind all that has come.
+    Last,
+    /// Before the reply of the command that the session itself runs,
+    Ahead,
+    /// and behind it.
+    Behind,
 }
 
 /// All subscriptions.
@@ -240,8 +272,9 @@ impl PubSub {
                 let session = sessions.get_mut(*id);
                 let resp = session.resp;
                 let Some(subscriber) = &mut session.subscriber else { continue };
-                let message = Message::new(via.clone(), channel.clone(), payload.clone(), resp);
-                let is_news = subscriber.receive(message, post.limit, post.now_s);
+                let message = Message::published(via.clone(), channel.clone(), payload.clone(), resp);
+                let place = if *id == post.caller { Place::Ahead } else { Place::Last };
+                let is_news = subscriber.receive(message, place, post.limit, post.now_s);
                 news.extend(is_news.then_some(*id));
             }
         };
@@ -265,14 +298,37 @@ pub(crate) struct Post<'a> {
     payload: &'a [u8],
     limit: &'a BufferLimit,
     now_s: i64,
+    /// The session whose command publishes it.
+    caller: SessionId,
 }
 
 impl State {
+    /// Puts a message into the inbox of a session: before the reply, where the session runs a command now.
+    pub(crate) fn send_message(&mut self, id: SessionId, message: Message) {
+        let place = if id == self.caller { Place::Ahead } else { Place::Last };
+        self.put_message(id, message, place);
+    }
+    /// The same, but behind the reply.
+    pub(crate) fn send_message_behind(&mut self, id: SessionId, message: Message) {
+        let place = if id == self.caller { Place::Behind } else { Place::Last };
+        self.put_message(id, message, place);
+    }
+    fn put_message(&mut self, id: SessionId, message: Message, place: Place) {
+        let now_s = self.store.now_ms().div_euclid(1000);
+        let session = self.sessions.get_mut(id);
+        if session.closed {
+            return;
+        }
+        let limit = *self.config.output_limits.of(session);
+        if session.inbox().receive(message, place, &limit, now_s) {
+            self.pubsub.tell(id);
+        }
+    }
     /// Sends a message to all who listen; answers to how many.
     pub(crate) fn publish(&mut self, is_sharded: bool, channel: &[u8], payload: &[u8]) -> usize {
-        let State { pubsub, sessions, config, store, .. } = self;
-        let limit = &config.output_limits.pubsub;
-        let post = Post { is_sharded, channel, payload, limit, now_s: store.now_ms().div_euclid(1000) };
+        let State { pubsub, sessions, config, store, caller, .. } = self;
+        let (limit, now_s) = (&config.output_limits.pubsub, store.now_ms().div_euclid(1000));
+        let post = Post { is_sharded, channel, payload, limit, now_s, caller: *caller };
         pubsub.publish(&post, sessions)
     }
     /// Notes which keyspace events somebody may hear, after subscriptions or settings have changed.
@@ -316,6 +372,7 @@ impl State {
     pub(crate) fn forget_session(&mut self, id: SessionId) {
         self.store.unwatch(id);
         self.end_subscriptions(id);
+        self.end_monitoring(id);
         self.replication.forget(id);
         self.sessions.close(id);
     }

@@ -21,6 +21,8 @@ pub struct Peer {
     pub address: Box<str>,
     /// The address that it came to.
     pub local_address: Box<str>,
+    /// It came to a socket in the file system.
+    pub is_unix: bool,
     /// The file descriptor of its socket.
     pub descriptor: i32,
     /// What stands in its buffers.
@@ -72,6 +74,8 @@ pub struct Session {
     pub subscriber: Option<Box<Subscriber>>,
     /// ASKING: its next command may use a slot that is on its way here.
     pub asking: bool,
+    /// MONITOR: it is shown what runs.
+    pub monitors: bool,
     /// What it has told as a replica.
     pub replica: Option<Box<Replica>>,
     /// The key that was written, while its waiting command runs again.

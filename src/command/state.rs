@@ -31,6 +31,10 @@ pub struct State {
     pub users: Users,
     /// The session whose script runs, or ran last.
     pub(crate) script_caller: SessionId,
+    /// The session whose command runs, or ran last; that of scripts when nobody has called.
+    pub(crate) caller: SessionId,
+    /// Who is shown what runs.
+    pub(crate) monitors: Vec<SessionId>,
     /// Who listens to what is published.
     pub pubsub: PubSub,
     /// Sources of known scripts.
@@ -105,6 +109,8 @@ impl State {
             sessions: Sessions::default(),
             users: Users::default(),
             script_caller: session::SCRIPT_SESSION,
+            caller: session::SCRIPT_SESSION,
+            monitors: Vec::new(),
             pubsub: PubSub::default(),
             scripts: Scripts::default(),
             libraries: Libraries::default(),

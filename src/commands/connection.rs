@@ -204,6 +204,10 @@ pub(super) fn client_name(name: &[u8]) -> Result<Bytes, Failure> {
 }
 
 fn reset(cx: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
+    if cx.is_replica() {
+        return Err(Failure::NO_RESET);
+    }
+    cx.state.end_monitoring(cx.id);
     cx.end_transaction();
     cx.state.end_subscriptions(cx.id);
     cx.state.reset_user(cx.id);

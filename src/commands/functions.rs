@@ -167,7 +167,8 @@ fn fcall_ro(cx: &mut Ctx<'_>, argv: Argv<'_>, _: &mut Reply) -> Result<Flow, Fai
     call_function(cx, argv, true)
 }
 
-fn call_function(cx: &Ctx<'_>, argv: Argv<'_>, read_only: bool) -> Result<Flow, Failure> {
+fn call_function(cx: &mut Ctx<'_>, argv: Argv<'_>, read_only: bool) -> Result<Flow, Failure> {
+    cx.show_now(argv);
     const FIRST: usize = 3;
     let (library, index) = cx.state.libraries.function(argv[1]).ok_or(Failure::FUNCTION_NOT_FOUND)?;
     let count = parse_i64(argv[2]).ok_or(Failure::BAD_NUMBER_OF_KEYS)?;

@@ -26,6 +26,7 @@ mod lists;
 mod lolwut;
 mod memory;
 mod modules;
+mod monitor;
 mod object;
 mod persistence;
 mod pubsub;
@@ -85,6 +86,7 @@ pub fn table() -> &'static Table {
             lolwut::SPECS,
             memory::SPECS,
             modules::SPECS,
+            monitor::SPECS,
             object::SPECS,
             persistence::SPECS,
             pubsub::SPECS,

@@ -112,7 +112,7 @@ fn sync(cx: &mut Ctx<'_>, _: Argv<'_>, _: &mut Reply) -> Result<Flow, Failure> {
 }
 
 fn psync(cx: &mut Ctx<'_>, argv: Argv<'_>, _: &mut Reply) -> Result<Flow, Failure> {
-    if !cx.is_replica() {
+    if !cx.is_replica() && !cx.is_monitor() {
         if argv.get(3).is_some_and(|word| is(word, "failover")) {
             return Err(Failure::PSYNC_TO_MASTER);
         }
@@ -126,7 +126,7 @@ fn psync(cx: &mut Ctx<'_>, argv: Argv<'_>, _: &mut Reply) -> Result<Flow, Failur
 
 /// The image is the engine's to make; it goes to the inbox, and the command itself has no reply.
 fn begin_to_follow(cx: &Ctx<'_>, has_offsets: bool) -> Result<Flow, Failure> {
-    if cx.is_replica() {
+    if cx.is_replica() || cx.is_monitor() {
         return Ok(Flow::Done);
     }
     if cx.state.has_master() {

@@ -144,19 +144,23 @@ pub(crate) static SPECS: &[Spec] = &[
     },
 ];
 
-fn eval(_: &mut Ctx<'_>, argv: Argv<'_>, _: &mut Reply) -> Result<Flow, Failure> {
+fn eval(cx: &mut Ctx<'_>, argv: Argv<'_>, _: &mut Reply) -> Result<Flow, Failure> {
+    cx.show_now(argv);
     run_script(argv, Source::Body, false)
 }
 
-fn eval_ro(_: &mut Ctx<'_>, argv: Argv<'_>, _: &mut Reply) -> Result<Flow, Failure> {
+fn eval_ro(cx: &mut Ctx<'_>, argv: Argv<'_>, _: &mut Reply) -> Result<Flow, Failure> {
+    cx.show_now(argv);
     run_script(argv, Source::Body, true)
 }
 
-fn evalsha(_: &mut Ctx<'_>, argv: Argv<'_>, _: &mut Reply) -> Result<Flow, Failure> {
+fn evalsha(cx: &mut Ctx<'_>, argv: Argv<'_>, _: &mut Reply) -> Result<Flow, Failure> {
+    cx.show_now(argv);
     run_known(argv, false)
 }
 
-fn evalsha_ro(_: &mut Ctx<'_>, argv: Argv<'_>, _: &mut Reply) -> Result<Flow, Failure> {
+fn evalsha_ro(cx: &mut Ctx<'_>, argv: Argv<'_>, _: &mut Reply) -> Result<Flow, Failure> {
+    cx.show_now(argv);
     run_known(argv, true)
 }
 

@@ -4,6 +4,7 @@
 use super::client::has_a_name;
 use super::{Client, Core, Engine};
 use crate::command::host::HostCall;
+use crate::command::observe::Ran;
 use crate::command::session::Peer;
 use crate::command::{Argv, Ctx, Flow, Origin, State, call, runs_now};
 use crate::error::{Error, Failure};
@@ -148,14 +149,16 @@ impl Client {
         };
         core.state.evict_clients();
         core.lossy_unit(self.id, argv, reply)?;
-        core.state.take_messages(self.id, out);
+        core.state.take_ahead(self.id, out);
         *standing = core.standing(self.id);
         if standing.waits {
+            core.state.take_messages(self.id, out);
             core.deliveries.ask(self.id, waker);
             // It may have been served at once.
             return core.fetch(self.id, reply, out, standing);
         }
         encode(reply, standing.resp, out);
+        core.state.take_messages(self.id, out);
         if standing.unsent_max > 0 && is_endless(reply) {
             return Err(core.state.cut(self.id, standing));
         }
@@ -231,9 +234,10 @@ impl Core {
     ) -> Result<(), Error> {
         if let Some(delivered) = self.deliveries.take(id) {
             *reply = delivered?;
-            self.state.take_messages(id, out);
+            self.state.take_ahead(id, out);
             *standing = self.standing(id);
             encode(reply, standing.resp, out);
+            self.state.take_messages(id, out);
         }
         Ok(())
     }
@@ -285,7 +289,7 @@ impl State {
     fn is_idle_for_too_long(&self, id: SessionId, idle_s: i64) -> bool {
         let session = self.sessions.get(id);
         let listens = session.subscriber.as_ref().is_some_and(|subscriber| subscriber.listens());
-        let listens = listens || session.replica.as_ref().is_some_and(|replica| replica.follows);
+        let listens = listens || session.monitors || session.replica.as_ref().is_some_and(|replica| replica.follows);
         let timeout_s = self.config.timeout;
         timeout_s > 0 && idle_s > timeout_s as i64 && session.blocked.is_none() && !listens
     }
@@ -326,9 +330,10 @@ impl Meanwhile<'_> {
         if let Err(failure) = self.call(client, argv, reply) {
             reply.error(&failure);
         }
-        self.state.take_messages(client.id, out);
+        self.state.take_ahead(client.id, out);
         *standing = self.state.standing(client.id);
         encode(reply, standing.resp, out);
+        self.state.take_messages(client.id, out);
         Ok(())
     }
     /// See [`Client::receive`]; nothing is published while a script runs that other sessions would get at once.
@@ -339,9 +344,15 @@ impl Meanwhile<'_> {
     fn call(&mut self, client: &Client, argv: Argv<'_>, reply: &mut Reply) -> Result<(), Failure> {
         let busy = if self.control.is_function() { Failure::BUSY_FUNCTION } else { Failure::BUSY_SCRIPT };
         self.state.set_busy(Some(busy.clone()));
+        let caller = std::mem::replace(&mut self.state.caller, client.id);
         let cx = &mut Ctx::new(self.state, client.id, Origin::Client);
         let is_answered = runs_now(cx, argv) && client.shared.answers_beside_the_lock(argv, reply);
         let flow = if is_answered { Ok(Flow::Done) } else { call(cx, argv, reply) };
+        if let Some(row) = cx.ran {
+            let at_us = self.state.store.now_us();
+            self.state.note_run(&Ran { id: client.id, row, argv, duration_us: 0, at_us, waits: false });
+        }
+        self.state.caller = caller;
         self.state.set_busy(None);
         match flow? {
             Flow::Done => Ok(()),

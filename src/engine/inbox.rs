@@ -4,7 +4,7 @@
 use super::blocking::Blocking;
 use super::{Client, Core};
 use crate::command::Ctx;
-use crate::command::Origin;
+use crate::command::{Origin, State};
 use crate::error::Error;
 use crate::reply::Message;
 use crate::store::SessionId;
@@ -75,8 +75,8 @@ impl Client {
         NextMessage { client: self }
     }
     /// Appends the RESP bytes of all messages that have come, each in the version that the client spoke then; answers how
-    /// many. When there is none, `waker` is woken once asking again is worth it: for fronts, which write these bytes
-    /// before the reply of the call that was made last.
+    /// many. When there is none, `waker` is woken once asking again is worth it: for fronts, which write what
+    /// [`messages_ahead_into`](Self::messages_ahead_into) gives, the reply of the call that was made last, and then these.
     ///
     /// ```
     /// let engine = moonkeep::Engine::new();
@@ -110,6 +110,18 @@ impl Client {
             core.deliveries.ask_for_messages(self.id, waker);
         }
         Ok(count)
+    }
+    /// Appends the RESP bytes of the messages that stand before the reply of the call that was made last: of what has come
+    /// all but what that call has brought about for its own client, as the line of MONITOR that shows it. Answers how many.
+    ///
+    /// # Errors
+    /// As [`try_next_message`](Self::try_next_message); an ended session has none.
+    pub fn messages_ahead_into(&mut self, out: &mut Vec<u8>) -> Result<usize, Error> {
+        let mut core = self.shared.lock()?;
+        if core.loses_replies() {
+            return Err(Error::connection_lost());
+        }
+        Ok(core.state.take_ahead(self.id, out))
     }
 }
 
@@ -172,5 +184,18 @@ impl Core {
             }
             self.deliveries.tell_of_messages(id);
         }
+    }
+}
+
+impl State {
+    /// Appends the messages that stand before the reply to what the session has called last.
+    pub(super) fn take_ahead(&mut self, id: SessionId, out: &mut Vec<u8>) -> usize {
+        let Some(subscriber) = &mut self.sessions.get_mut(id).subscriber else { return 0 };
+        let mut count = usize::from(subscriber.take_raw(out));
+        while let Some(message) = subscriber.take_ahead() {
+            message.encode(out);
+            count += 1;
+        }
+        count
     }
 }

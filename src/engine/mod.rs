@@ -220,6 +220,7 @@ impl Core {
             return Err(Error::usage("the session waits for the reply of an earlier call"));
         }
         self.deliveries.drop_unread(id);
+        self.begin_to_call(id);
         self.begin_unit();
         self.end_overdue_waits();
         if self.state.measures {
@@ -230,6 +231,14 @@ impl Core {
             self.finish_unit();
         }
         Ok(())
+    }
+    /// From now on, messages of the session stand before or behind the reply to what it calls.
+    #[inline(always)]
+    fn begin_to_call(&mut self, id: SessionId) {
+        self.state.caller = id;
+        if let Some(inbox) = &mut self.state.sessions.get_mut(id).subscriber {
+            inbox.catch_up();
+        }
     }
     /// Looks at the clock for a unit of work.
     #[inline(always)]

@@ -45,6 +45,10 @@ texts! {
     NO_PAUSE = "ERR CLIENT PAUSE is not supported by moonkeep";
     /// CLIENT PAUSE with another mode.
     BAD_PAUSE_MODE = "ERR CLIENT PAUSE mode must be WRITE or ALL";
+    /// MONITOR where one reply is expected.
+    NO_MONITOR = "ERR MONITOR isn't allowed for DENY BLOCKING client";
+    /// RESET by a replica.
+    NO_RESET = "ERR can only reset normal client connections";
     /// A timeout that is no number.
     BAD_TIMEOUT = "ERR timeout is not an integer or out of range";
     /// A timeout below zero.

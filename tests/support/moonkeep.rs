@@ -147,8 +147,12 @@ impl Connection {
         match run {
             Ok(false) => return !waited,
             Ok(true) => {
-                self.read_messages();
+                let mut ahead = Vec::new();
+                if self.client.messages_ahead_into(&mut ahead).is_ok() {
+                    self.replies.extend(read_all(&ahead));
+                }
                 self.replies.extend(wires(&self.client, &reply));
+                self.read_messages();
             }
             Err(error) => self.replies.push_back(Wire::Error(format!("(no reply) {error}").into_bytes())),
         }

@@ -107,9 +107,17 @@ impl Socket {
             (Socket::Unix(stream), Listener::Unix(_, path)) => {
                 let address: Box<str> = format!("{}:0", path.display()).into();
                 let descriptor = stream.as_raw_fd();
-                Peer { address: address.clone(), local_address: address, descriptor, ..Peer::default() }
+                Peer {
+                    address: address.clone(),
+                    local_address: address,
+                    is_unix: true,
+                    descriptor,
+                    ..Peer::default()
+                }
             }
-            (Socket::Unix(stream), _) => Peer { descriptor: stream.as_raw_fd(), ..Peer::default() },
+            (Socket::Unix(stream), _) => {
+                Peer { is_unix: true, descriptor: stream.as_raw_fd(), ..Peer::default() }
+            }
         }
     }
     pub(super) fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
