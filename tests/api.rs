@@ -386,17 +386,6 @@ fn config_shows_the_number_of_databases_and_takes_patterns_in_order() {
 }
 
 #[test]
-fn what_moonkeep_lacks_is_refused_in_its_name() {
-    let mut client = Engine::new().client();
-    for (command, answer) in [
-        ("CLIENT TRACKING ON", "-ERR CLIENT TRACKING ON is not supported by moonkeep"),
-        ("CLIENT PAUSE 10", "-ERR CLIENT PAUSE is not supported by moonkeep"),
-    ] {
-        assert_eq!(text(&mut client, command), answer);
-    }
-}
-
-#[test]
 fn resetstat_resets() {
     let mut client = Engine::new().client();
     texts(&mut client, &["SET a 1", "GET a", "GET b", "NOSUCH", "CONFIG RESETSTAT"]);

@@ -39,6 +39,7 @@ mod libraries;
 mod luadiff;
 mod memory;
 mod messaging;
+mod observing;
 mod patterns;
 mod payloads;
 mod pubsub;

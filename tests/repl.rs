@@ -354,7 +354,7 @@ fn the_end_may_be_told() {
 
 #[test]
 fn a_slip_is_told_what_was_meant() {
-    let (out, err, status) = session(&["GTE k", "CONFIG GTE k", "CLIENT nothing", "MONITOR"]);
+    let (out, err, status) = session(&["GTE k", "CONFIG GTE k", "CLIENT nothing", "FROBNICATE"]);
     assert!(out.starts_with("(error) ERR unknown command 'GTE', with args beginning with: 'k' \n"), "{out}");
     let notes = "moonkeep: line 1: did you mean GET?\nmoonkeep: line 2: did you mean CONFIG GET?\n\
         moonkeep: line 3: help client shows its subcommands\n\
@@ -389,8 +389,8 @@ fn each_refusal_says_what_to_do() {
         (":help x", "there is no :x; :help lists what there is"),
         ("help gte", "there is no command \"gte\"; did you mean GET?"),
         (
-            "help monitor",
-            "there is no command \"monitor\"; type a few letters and press tab, or try help @string",
+            "help frobnicate",
+            "there is no command \"frobnicate\"; type a few letters and press tab, or try help @string",
         ),
         (
             "help client nme",

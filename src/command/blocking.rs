@@ -32,6 +32,8 @@ pub enum WaitOn {
     Group,
     /// So many replicas, of which there is none: its time ends the waiting.
     Replicas,
+    /// The end of a pause: nothing has run yet.
+    Pause,
 }
 
 impl WaitOn {
@@ -41,7 +43,7 @@ impl WaitOn {
             WaitOn::List => Some("list"),
             WaitOn::ZSet => Some("zset"),
             WaitOn::Stream | WaitOn::Group => Some("stream"),
-            WaitOn::Replicas => None,
+            WaitOn::Replicas | WaitOn::Pause => None,
         }
     }
     /// Whether a value of this type may serve the command.
@@ -61,6 +63,8 @@ pub enum Unblock {
     StreamGone,
     /// The engine has become a replica: the session ends with its reply.
     RoleChanged,
+    /// The pause is over that held back its command.
+    Resumed,
     /// The session has ended.
     Closed,
 }

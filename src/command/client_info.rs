@@ -109,7 +109,7 @@ impl State {
             self.session_bytes(id),
         );
         line.extend_from_slice(session.user_name());
-        let _ = write!(line, " redir=-1 resp={}", session.resp.number());
+        let _ = write!(line, " redir={} resp={}", session.redirected_to(), session.resp.number());
         line
     }
     fn client_flags(&self, id: SessionId, session: &Session) -> String {
@@ -120,6 +120,9 @@ impl State {
             (Type::of(session) == Type::Subscriber, 'P'),
             (session.queue.is_some() || session.running.is_some(), 'x'),
             (session.blocked.is_some(), 'b'),
+            (session.tracking.is_some(), 't'),
+            (session.tracking.as_ref().is_some_and(|caching| caching.is_broken), 'R'),
+            (session.tracking.as_ref().is_some_and(|caching| caching.broadcasts), 'B'),
             (self.store.watch_is_broken(id), 'd'),
             (session.peer.as_ref().is_some_and(|peer| peer.is_unix), 'U'),
             (session.no_evict, 'e'),

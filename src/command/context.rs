@@ -73,6 +73,7 @@ impl Ctx<'_> {
         self.state.store.unwatch(id);
         self.state.end_subscriptions(id);
         self.state.end_monitoring(id);
+        self.state.end_tracking(id);
         self.state.replication.forget(id);
         self.state.pubsub.tell(id);
         let session = self.state.sessions.get_mut(id);

@@ -1,7 +1,7 @@
 //! The master of an engine that is a replica: REPLICAOF names it, and since there is no network the link to it stays down.
 //! A replica takes no writes of clients, lets no key expire by itself, and answers only what its settings allow meanwhile.
 
-use super::blocking::Unblock;
+use super::blocking::{Unblock, Wait, WaitOn};
 use super::config::Config;
 use super::memory::{may_write, queued_flags};
 use super::spec::STALE;
@@ -79,7 +79,10 @@ impl State {
     pub(crate) fn obey(&mut self, master: Master) {
         self.config.master = Some(master);
         self.heed_config();
-        let waiting = self.sessions.iter().filter(|(_, session)| session.blocked.is_some());
+        // What a pause holds back has not begun, and is looked at again then.
+        let waits = |wait: &Wait| wait.on != WaitOn::Pause;
+        let waiting =
+            self.sessions.iter().filter(|(_, session)| session.blocked.as_deref().is_some_and(waits));
         self.unblocked.extend(waiting.map(|(id, _)| (id, Unblock::RoleChanged)));
     }
 }

@@ -2,8 +2,9 @@
 //! none; writes are refused while too few replicas follow. Which keys go is in `store::evict`. What a script may call then
 //! is decided when it begins (`State::begin_script`).
 
+use super::session::SCRIPT_SESSION;
 use super::shebang::{self, Flags};
-use super::spec::{DENYOOM, Flags as CommandFlags, STALE, WRITE};
+use super::spec::{DENYOOM, Flags as CommandFlags, MAY_REPLICATE, STALE, WRITE};
 use super::table::Row;
 use super::{Argv, Ctx, State, refusal};
 use crate::error::Failure;
@@ -18,9 +19,14 @@ pub(super) fn admit(cx: &mut Ctx<'_>, row: &Row, argv: Argv<'_>) -> Result<(), F
     if session.replays || session.woken_by.is_some() {
         return Ok(());
     }
+    if cx.state.pause.is_some() {
+        // The data stays as it is, however large.
+        cx.state.out_of_memory = false;
+        return Ok(());
+    }
     let is_short = !cx.state.make_room();
     if cx.state.store.has_events() {
-        cx.state.tell_events();
+        cx.state.tell_events(SCRIPT_SESSION, false);
     }
     if is_short && may_grow(cx, row, argv) {
         return Err(refusal(cx, row, Failure::OutOfMemory));
@@ -51,7 +57,7 @@ pub(super) fn queued_flags(cx: &Ctx<'_>, row: &Row, argv: Argv<'_>) -> CommandFl
     let may_grow = if flags.may_grow() { DENYOOM } else { 0 };
     let may_write = if flags.no_writes { 0 } else { WRITE };
     let may_be_stale = if flags.allow_stale { STALE } else { 0 };
-    row.spec.flags & !STALE | may_grow | may_write | may_be_stale
+    row.spec.flags & !(STALE | MAY_REPLICATE) | may_grow | may_write | may_be_stale
 }
 
 /// Whether a command may write: by its flags, by those of the script it runs, or as it is queued.

@@ -22,6 +22,7 @@ pub(crate) mod memory_use;
 mod monitors;
 pub(crate) mod observe;
 pub mod output_limits;
+pub mod pause;
 pub mod process;
 pub mod pubsub;
 pub mod random;
@@ -35,6 +36,7 @@ pub mod spec;
 mod state;
 pub mod stats;
 pub mod table;
+pub mod tracking;
 pub mod usage;
 pub mod users;
 
@@ -46,6 +48,7 @@ use crate::error::Failure;
 use crate::reply::Reply;
 use crate::util::clock::Stopwatch;
 use crate::util::words::join_words;
+use blocking::WaitOn;
 use observe::Ran;
 use spec::{
     ALLOW_BUSY, MAY_REPLICATE, NO_MULTI, NOSCRIPT, PROTECTED, READONLY, STALE, TOUCHES_ARBITRARY_KEYS, WRITE,
@@ -126,8 +129,12 @@ pub fn call(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, F
             run(cx, row, argv, out)
         }
         Origin::Client => match client_row(cx, table, argv) {
-            Ok((row, false)) => run(cx, row, argv, out),
-            Ok((row, true)) => {
+            Ok((row, Turn::Now)) => run(cx, row, argv, out),
+            Ok((_, Turn::AfterPause)) => {
+                cx.state.postponed.push(cx.id);
+                Ok(cx.wait(WaitOn::Pause, &[], None, argv))
+            }
+            Ok((row, Turn::InTransaction)) => {
                 let flags = memory::queued_flags(cx, row, argv);
                 cx.session_mut().enqueue(argv, flags);
                 out.status("QUEUED");
@@ -175,13 +182,23 @@ fn traced(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Fai
     result
 }
 
-/// Checks before a client's command; true when it is to be queued. A refusal spoils an open transaction.
+/// When a client's command runs that is not refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    Now,
+    /// It is queued for EXEC.
+    InTransaction,
+    /// CLIENT PAUSE holds it back; it is looked at again then.
+    AfterPause,
+}
+
+/// Checks before a client's command, and when it runs. A refusal spoils an open transaction.
 #[inline(always)]
 fn client_row(
     cx: &mut Ctx<'_>,
     table: &'static Table,
     argv: Argv<'_>,
-) -> Result<(&'static Row, bool), Failure> {
+) -> Result<(&'static Row, Turn), Failure> {
     let now_ms = cx.now_ms();
     let row = table.lookup(argv);
     let session = cx.session_mut();
@@ -191,7 +208,7 @@ fn client_row(
     let is_free = session.queue.is_none() && session.subscriber.is_none() && !session.restricted;
     let is_free = is_free && !row.spec.has(PROTECTED);
     if is_free && !cx.state.restricts {
-        return Ok((row, false));
+        return Ok((row, Turn::Now));
     }
     bound_row(cx, row, argv)
 }
@@ -200,7 +217,7 @@ fn client_row(
 #[cfg(feature = "server")]
 pub(crate) fn runs_now(cx: &mut Ctx<'_>, argv: Argv<'_>) -> bool {
     let table = cx.state.table;
-    matches!(client_row(cx, table, argv), Ok((_, false)))
+    matches!(client_row(cx, table, argv), Ok((_, Turn::Now)))
 }
 
 /// Commands that a setting has to allow.
@@ -216,7 +233,7 @@ fn check_protected(cx: &Ctx<'_>, row: &Row) -> Result<(), Failure> {
 /// The checks that depend on who the session is and what it has done before, and on memory.
 #[cold]
 #[inline(never)]
-fn bound_row(cx: &mut Ctx<'_>, row: &'static Row, argv: Argv<'_>) -> Result<(&'static Row, bool), Failure> {
+fn bound_row(cx: &mut Ctx<'_>, row: &'static Row, argv: Argv<'_>) -> Result<(&'static Row, Turn), Failure> {
     if row.spec.has(PROTECTED) {
         check_protected(cx, row)?;
     }
@@ -235,6 +252,9 @@ fn bound_row(cx: &mut Ctx<'_>, row: &'static Row, argv: Argv<'_>) -> Result<(&'s
     }
     if cx.state.config.memory.maxmemory != 0 && cx.state.busy.is_none() {
         memory::admit(cx, row, argv)?;
+    }
+    if cx.state.tracking.is_on() {
+        cx.state.limit_tracking();
     }
     if cx.state.config.min_replicas_to_write != 0 {
         memory::admit_write(cx, row, argv)?;
@@ -257,7 +277,10 @@ fn bound_row(cx: &mut Ctx<'_>, row: &'static Row, argv: Argv<'_>) -> Result<(&'s
         let busy = busy.clone();
         return Err(refusal(cx, row, busy));
     }
-    Ok((row, in_multi && !runs_in_multi(row)))
+    if cx.is_paused(row, argv) {
+        return Ok((row, Turn::AfterPause));
+    }
+    Ok((row, if in_multi && !runs_in_multi(row) { Turn::InTransaction } else { Turn::Now }))
 }
 
 /// A client's command was refused: an open transaction is spoiled; a refused EXEC discards it.
@@ -331,7 +354,7 @@ fn run(cx: &mut Ctx<'_>, row: &'static Row, argv: Argv<'_>, out: &mut Reply) -> 
     cx.ran = Some(row);
     let result = (row.spec.run)(cx, argv, out);
     if cx.state.store.has_events() {
-        cx.state.tell_events();
+        cx.state.tell_events(cx.id, true);
     }
     if cx.state.store.dirty() != dirty && !cx.state.rewritten {
         cx.state.store.propagate(db, argv);

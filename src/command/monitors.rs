@@ -89,7 +89,9 @@ mod tests {
             let peer = Peer { address: address.into(), is_unix, ..Peer::default() };
             Session { db: 9, client_id: 3, peer: Some(Box::new(peer)), ..Session::default() }
         };
-        let shown = |session: &Session, id| String::from_utf8_lossy(&line(session, id, &words, 1_000_002)).into_owned();
+        let shown = |session: &Session, id| {
+            String::from_utf8_lossy(&line(session, id, &words, 1_000_002)).into_owned()
+        };
         let rest = r#""set" "a \"\\b" "\x00\xff\r\n\a""#;
         assert_eq!(shown(&came_from("127.0.0.1:6", false), 1), format!("1.000002 [9 127.0.0.1:6] {rest}"));
         assert_eq!(shown(&came_from("/tmp/s:0", true), 1), format!("1.000002 [9 unix:/tmp/s] {rest}"));

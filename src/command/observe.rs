@@ -58,6 +58,9 @@ impl State {
         if !self.monitors.is_empty() {
             self.show(ran.id, ran.row, ran.argv, ran.at_us);
         }
+        if self.tracking.is_on() {
+            self.remember_reads(ran);
+        }
     }
     /// Notes that a command which waited has been served. That it ran was noted when it began to wait.
     pub(crate) fn note_served(&mut self, ran: &Ran<'_>) {
@@ -81,7 +84,7 @@ impl State {
         let latency_us = if threshold_ms > 0 { threshold_ms.saturating_mul(1000) } else { u64::MAX };
         self.store.latency.threshold_ms = threshold_ms;
         self.store.latency.measures = self.measures;
-        let somebody_looks = !self.monitors.is_empty();
+        let somebody_looks = !self.monitors.is_empty() || self.tracking.is_on();
         let slow_us = slower_than.unwrap_or(u64::MAX).min(latency_us);
         self.attention_us = if somebody_looks { 0 } else { slow_us };
         self.is_calm = !self.measures && self.attention_us > 0 && self.config.latency_tracking;

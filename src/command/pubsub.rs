@@ -144,7 +144,7 @@ impl Subscriber {
         }
         self.take_ahead()
     }
-    /// The session calls again, or others go on: what stood behind its reply stands before all that comes now.
+    /// The session calls again: what stood behind its reply stands before all that comes now.
     pub(crate) fn catch_up(&mut self) {
         self.inbox.append(&mut self.behind);
     }
@@ -176,12 +176,9 @@ impl Subscriber {
             buffers.note_message(bytes);
         }
         match place {
-            Place::Behind => self.behind.push_back(message),
+            Place::Last if self.behind.is_empty() => self.inbox.push_back(message),
             Place::Ahead => self.inbox.push_back(message),
-            Place::Last => {
-                self.catch_up();
-                self.inbox.push_back(message);
-            }
+            Place::Behind | Place::Last => self.behind.push_back(message),
         }
         self.check_limit(limit, now_s);
         was_empty || self.overflowed
@@ -338,9 +335,11 @@ impl State {
         let heard = wanted.is_heard() && self.pubsub.is_heard();
         self.store.listen(if heard { wanted } else { Classes::NONE });
     }
-    /// Publishes the keyspace events of the command that has run, in their order.
+    /// Tells of the keys that have changed, and publishes the keyspace events, in their order: those of the command that
+    /// has run for a session, or what has happened without one.
     #[cold]
-    pub(crate) fn tell_events(&mut self) {
+    pub(crate) fn tell_events(&mut self, by: SessionId, in_call: bool) {
+        self.tell_changes(by, in_call);
         let classes = self.config.notify_keyspace_events;
         for Told { db, key, event } in self.store.take_events() {
             if classes.to_keyspace() {
@@ -373,6 +372,7 @@ impl State {
         self.store.unwatch(id);
         self.end_subscriptions(id);
         self.end_monitoring(id);
+        self.end_tracking(id);
         self.replication.forget(id);
         self.sessions.close(id);
     }

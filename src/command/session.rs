@@ -6,6 +6,7 @@ use super::buffers::Buffers;
 use super::pubsub::Subscriber;
 use super::replication::Replica;
 use super::spec::Flags;
+use super::tracking::Caching;
 use crate::reply::Resp;
 use crate::store::{Db, SessionId};
 use crate::util::bytes::Bytes;
@@ -74,6 +75,8 @@ pub struct Session {
     pub subscriber: Option<Box<Subscriber>>,
     /// ASKING: its next command may use a slot that is on its way here.
     pub asking: bool,
+    /// CLIENT TRACKING: it caches keys.
+    pub tracking: Option<Box<Caching>>,
     /// MONITOR: it is shown what runs.
     pub monitors: bool,
     /// What it has told as a replica.

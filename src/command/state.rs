@@ -6,6 +6,7 @@ use super::cluster::Cluster;
 use super::config::Config;
 use super::host::{Debug, Saving};
 use super::libraries::Libraries;
+use super::pause::Pause;
 use super::process::{Process, Samples};
 use super::pubsub::PubSub;
 use super::replication::Replication;
@@ -14,6 +15,7 @@ use super::session::{self, Peer, Sessions};
 use super::slowlog::SlowLog;
 use super::stats::Stats;
 use super::table::Table;
+use super::tracking::Tracking;
 use super::users::Users;
 use super::{TracedCall, log};
 use crate::error::Failure;
@@ -67,6 +69,12 @@ pub struct State {
     pub(crate) measures: bool,
     /// What scripts call, while somebody asks for it.
     pub trace: Option<Vec<TracedCall>>,
+    /// Who caches which keys.
+    pub tracking: Tracking,
+    /// What CLIENT PAUSE holds back.
+    pub pause: Option<Pause>,
+    /// The sessions whose commands it holds back, in order.
+    pub(crate) postponed: Vec<SessionId>,
     /// How many sessions wait.
     pub blocked: usize,
     /// Sessions whose waiting the running command has ended.
@@ -104,6 +112,7 @@ pub struct State {
 impl State {
     /// A fresh state.
     pub fn new(store: Store, config: Config, table: &'static Table) -> Self {
+        let tracking = Tracking::new(store.seed());
         let mut state = State {
             store,
             sessions: Sessions::default(),
@@ -127,6 +136,9 @@ impl State {
             is_calm: false,
             measures: false,
             trace: None,
+            tracking,
+            pause: None,
+            postponed: Vec::new(),
             blocked: 0,
             unblocked: Vec::new(),
             took_long: false,
@@ -161,14 +173,13 @@ impl State {
             started_at_ms: self.started_at_ms,
             measures: self.measures,
             out_of_memory: self.out_of_memory,
-            restricts: self.restricts,
             cluster: self.cluster.clone(),
             saving: self.saving,
             debug: self.debug,
             ..State::new(self.store.detached(), self.config.clone(), self.table)
         };
         state.review_rights();
-        state.attend();
+        state.heed_config();
         state
     }
     /// Takes over what a [`detached`](Self::detached) copy holds; sessions and users stay, and with them the password.
@@ -198,8 +209,9 @@ impl State {
         let memory_is_bound = self.config.memory.maxmemory != 0;
         let needs_replicas = self.config.min_replicas_to_write != 0;
         let is_bound = memory_is_bound || needs_replicas || self.has_master();
-        self.restricts = is_bound || self.cluster.is_some() || self.busy.is_some();
-        self.store.keep_overdue(self.has_master());
+        let others_look = self.tracking.is_on() || self.pause.is_some();
+        self.restricts = is_bound || others_look || self.cluster.is_some() || self.busy.is_some();
+        self.store.keep_overdue(self.has_master() || self.pause.is_some());
         self.listen();
     }
     /// What is refused with that may not run beside the script that runs.

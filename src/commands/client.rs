@@ -1,7 +1,8 @@
-//! CLIENT and its subcommands: what a client asks about itself and about others. Tracking and pausing are absent and say so.
+//! CLIENT and its subcommands: what a client asks about itself and about others. Those of caches are in `tracking`, those that
+//! pause clients in `pause`.
 
 use crate::command::args::{Args, int, is};
-use crate::command::blocking::Unblock;
+use crate::command::blocking::{Unblock, WaitOn};
 use crate::command::client_info::{Type, address, local_address};
 use crate::command::session::{Replies, Session};
 use crate::command::spec::*;
@@ -24,17 +25,6 @@ pub(crate) static SPECS: &[Spec] = &[
         ..Spec::BASE
     },
     Spec {
-        name: "client|caching",
-        usage: "CLIENT CACHING mode=(YES|NO)",
-        summary: "Instruct the server about tracking or not keys in the next request",
-        since: "6.0.0",
-        group: Group::Connection,
-        complexity: "O(1)",
-        flags: NOSCRIPT | LOADING | STALE,
-        run: client_caching,
-        ..Spec::BASE
-    },
-    Spec {
         name: "client|getname",
         usage: "CLIENT GETNAME",
         summary: "Get the current connection name",
@@ -43,17 +33,6 @@ pub(crate) static SPECS: &[Spec] = &[
         complexity: "O(1)",
         flags: NOSCRIPT | LOADING | STALE,
         run: client_getname,
-        ..Spec::BASE
-    },
-    Spec {
-        name: "client|getredir",
-        usage: "CLIENT GETREDIR",
-        summary: "Get tracking notifications redirection client ID if any",
-        since: "6.0.0",
-        group: Group::Connection,
-        complexity: "O(1)",
-        flags: NOSCRIPT | LOADING | STALE,
-        run: client_getredir,
         ..Spec::BASE
     },
     Spec {
@@ -147,18 +126,6 @@ pub(crate) static SPECS: &[Spec] = &[
         ..Spec::BASE
     },
     Spec {
-        name: "client|pause",
-        usage: "CLIENT PAUSE timeout<integer> mode=[WRITE|ALL]@6.2.0",
-        summary: "Stop processing commands from clients for some time",
-        since: "2.9.50",
-        group: Group::Connection,
-        complexity: "O(1)",
-        history: &[("6.2.0", "`CLIENT PAUSE WRITE` mode added along with the `mode` option.")],
-        flags: ADMIN | NOSCRIPT | LOADING | STALE,
-        run: client_pause,
-        ..Spec::BASE
-    },
-    Spec {
         name: "client|reply",
         usage: "CLIENT REPLY on_off_skip=(ON|OFF|SKIP)",
         summary: "Instruct the server whether to reply to commands",
@@ -181,28 +148,6 @@ pub(crate) static SPECS: &[Spec] = &[
         ..Spec::BASE
     },
     Spec {
-        name: "client|tracking",
-        usage: "CLIENT TRACKING status=(ON|OFF) [REDIRECT client-id] [PREFIX prefix...+] [BCAST] [OPTIN] [OPTOUT] [NOLOOP]",
-        summary: "Enable or disable server assisted client side caching support",
-        since: "6.0.0",
-        group: Group::Connection,
-        complexity: "O(1). Some options may introduce additional complexity.",
-        flags: NOSCRIPT | LOADING | STALE,
-        run: client_tracking,
-        ..Spec::BASE
-    },
-    Spec {
-        name: "client|trackinginfo",
-        usage: "CLIENT TRACKINGINFO",
-        summary: "Return information about server assisted client side caching for the current connection",
-        since: "6.2.0",
-        group: Group::Connection,
-        complexity: "O(1)",
-        flags: NOSCRIPT | LOADING | STALE,
-        run: client_trackinginfo,
-        ..Spec::BASE
-    },
-    Spec {
         name: "client|unblock",
         usage: "CLIENT UNBLOCK client-id timeout_error=[TIMEOUT|ERROR]",
         summary: "Unblock a client blocked in a blocking command from a different connection",
@@ -211,17 +156,6 @@ pub(crate) static SPECS: &[Spec] = &[
         complexity: "O(log N) where N is the number of client connections",
         flags: ADMIN | NOSCRIPT | LOADING | STALE,
         run: client_unblock,
-        ..Spec::BASE
-    },
-    Spec {
-        name: "client|unpause",
-        usage: "CLIENT UNPAUSE",
-        summary: "Resume processing of clients that were paused",
-        since: "6.2.0",
-        group: Group::Connection,
-        complexity: "O(N) Where N is the number of paused clients",
-        flags: ADMIN | NOSCRIPT | LOADING | STALE,
-        run: client_unpause,
         ..Spec::BASE
     },
 ];
@@ -431,62 +365,14 @@ fn client_unblock(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<F
     };
     let client_id = int(argv[2])?;
     let is_meant = |session: &Session| i64::try_from(session.client_id) == Ok(client_id);
-    let mut waiting = cx.state.sessions.iter().filter(|(_, session)| session.blocked.is_some());
+    // What a pause holds back has not begun: there is nothing to end.
+    let waits = |session: &Session| session.blocked.as_ref().is_some_and(|wait| wait.on != WaitOn::Pause);
+    let mut waiting = cx.state.sessions.iter().filter(|(_, session)| waits(session));
     let found = waiting.find(|(_, session)| is_meant(session)).map(|(id, _)| id);
     // One that was unblocked in this unit already waits no more.
     let found = found.filter(|id| !cx.state.unblocked.iter().any(|(other, _)| other == id));
     cx.state.unblocked.extend(found.map(|id| (id, reason)));
     out.int(found.is_some().into());
-    Ok(Flow::Done)
-}
-
-fn client_getredir(_: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
-    out.int(-1);
-    Ok(Flow::Done)
-}
-
-fn client_trackinginfo(_: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
-    out.map(3);
-    out.bulk(b"flags");
-    out.set(1);
-    out.bulk(b"off");
-    out.bulk(b"redirect");
-    out.int(-1);
-    out.bulk(b"prefixes");
-    out.array(0);
-    Ok(Flow::Done)
-}
-
-fn client_tracking(_: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
-    if on_off(argv[2])? {
-        return Err(Failure::NO_TRACKING);
-    }
-    out.ok();
-    Ok(Flow::Done)
-}
-
-/// As on a server for a client that does not track.
-fn client_caching(_: &mut Ctx<'_>, _: Argv<'_>, _: &mut Reply) -> Result<Flow, Failure> {
-    Err(Failure::NOT_TRACKING)
-}
-
-fn client_pause(_: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
-    if argv.get(3).is_some_and(|mode| !is(mode, "write") && !is(mode, "all")) {
-        return Err(Failure::BAD_PAUSE_MODE);
-    }
-    match parse_i64(argv[2]) {
-        None => Err(Failure::BAD_TIMEOUT),
-        Some(..=-1) => Err(Failure::NEGATIVE_TIMEOUT),
-        Some(0) => {
-            out.ok();
-            Ok(Flow::Done)
-        }
-        Some(_) => Err(Failure::NO_PAUSE),
-    }
-}
-
-fn client_unpause(_: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
-    out.ok();
     Ok(Flow::Done)
 }
 

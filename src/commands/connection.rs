@@ -208,6 +208,7 @@ fn reset(cx: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure
         return Err(Failure::NO_RESET);
     }
     cx.state.end_monitoring(cx.id);
+    cx.state.end_tracking(cx.id);
     cx.end_transaction();
     cx.state.end_subscriptions(cx.id);
     cx.state.reset_user(cx.id);

@@ -28,6 +28,7 @@ mod memory;
 mod modules;
 mod monitor;
 mod object;
+mod pause;
 mod persistence;
 mod pubsub;
 mod replication;
@@ -47,6 +48,7 @@ mod streams;
 mod string_numbers;
 mod string_options;
 mod strings;
+mod tracking;
 mod transactions;
 mod zset_algebra;
 mod zset_pops;
@@ -88,6 +90,7 @@ pub fn table() -> &'static Table {
             modules::SPECS,
             monitor::SPECS,
             object::SPECS,
+            pause::SPECS,
             persistence::SPECS,
             pubsub::SPECS,
             replication::SPECS,
@@ -105,6 +108,7 @@ pub fn table() -> &'static Table {
             streams::SPECS,
             string_numbers::SPECS,
             strings::SPECS,
+            tracking::SPECS,
             transactions::SPECS,
             zset_algebra::SPECS,
             zset_pops::SPECS,

@@ -9,6 +9,7 @@ use crate::command::{Argv, Ctx, Origin, call};
 use crate::error::{Error, Failure};
 use crate::reply::Reply;
 use crate::store::{Db, SessionId};
+use crate::util::bytes::Bytes;
 use crate::util::hasher::Map;
 use std::task::Waker;
 
@@ -160,6 +161,9 @@ impl Core {
         let type_name = wait.on.type_name().unwrap_or_default();
         wait.keys.iter().for_each(|key| self.state.store.stop_waiting(id, db, key, type_name));
         self.state.blocked = self.state.blocked.saturating_sub(1);
+        if wait.on == WaitOn::Pause {
+            self.state.postponed.retain(|other| *other != id);
+        }
     }
     /// A session is closed, or its caller waits no more: what it waited for is forgotten.
     pub(super) fn forget_wait(&mut self, id: SessionId) {
@@ -176,6 +180,9 @@ impl Core {
         if !self.state.replication.is_idle() {
             self.state.feed_replicas();
         }
+        if self.state.tracking.is_on() {
+            self.tell_caches();
+        }
         if self.state.pubsub.has_news() {
             self.hand_out();
             self.serve_those_ready();
@@ -190,11 +197,51 @@ impl Core {
             }
             for (id, reason) in std::mem::take(&mut self.state.unblocked) {
                 self.end_wait(id, reason);
+                if reason == Unblock::Resumed {
+                    let ready = self.state.store.take_ready();
+                    self.serve_keys(ready);
+                }
             }
-            for (db, key) in ready {
-                self.begin_unit();
-                self.serve_key(db, &key);
-            }
+            self.serve_keys(ready);
+        }
+    }
+    fn serve_keys(&mut self, ready: Vec<(Db, Bytes)>) {
+        for (db, key) in ready {
+            self.begin_unit();
+            self.serve_key(db, &key);
+        }
+    }
+    /// Time passes: the keys that caches are told of may be too many by now.
+    pub(super) fn limit_tracking(&mut self) {
+        if self.state.tracking.is_on() {
+            self.state.limit_tracking();
+        }
+    }
+    /// Who caches is told what has changed. Clients of a front are told of prefixes once a turn.
+    #[cold]
+    fn tell_caches(&mut self) {
+        self.state.tell_caller();
+        let caller = self.state.sessions.find(self.state.caller);
+        if caller.is_none_or(|session| session.peer.is_none()) && self.state.tracking.has_broadcasts() {
+            self.state.broadcast_changes();
+        }
+    }
+    /// The pause is over: the command that it has held back comes as if it had come now.
+    fn resume(&mut self, id: SessionId, wait: &Wait) {
+        let argv: Vec<&[u8]> = wait.argv.iter().map(|word| &**word).collect();
+        let mut reply = Reply::new();
+        self.begin_unit();
+        let caller = self.state.caller;
+        self.begin_to_call(id);
+        self.run(id, Origin::Client, &argv, &mut reply);
+        self.finish_unit();
+        if self.state.tracking.is_on() {
+            self.state.end_tracked_call(id, &argv);
+            self.state.tell_caller();
+        }
+        self.state.caller = caller;
+        if !self.is_blocked(id) {
+            self.deliver(id, Ok(reply));
         }
     }
     fn serve_key(&mut self, db: Db, key: &[u8]) {
@@ -219,11 +266,16 @@ impl Core {
         session.woken_by = Some(key.into());
         let argv: Vec<&[u8]> = wait.argv.iter().map(|word| &**word).collect();
         let mut reply = Reply::new();
+        let caller = std::mem::replace(&mut self.state.caller, id);
         let mut cx = Ctx::new(&mut self.state, id, Origin::Client);
         let flow = call(&mut cx, &argv, &mut reply);
         let row = cx.ran;
         self.end(id, Origin::Client, &argv, flow, &mut reply);
         self.finish_unit();
+        if self.state.tracking.is_on() {
+            self.state.tell_caller();
+        }
+        self.state.caller = caller;
         let session = self.state.sessions.get_mut(id);
         session.woken_by = None;
         if session.blocked.take().is_some() {
@@ -260,6 +312,7 @@ impl Core {
                 Ctx::new(&mut self.state, id, Origin::Client).close_session(id);
             }
             Unblock::StreamGone => self.fail_wait(id, &wait, &Failure::STREAM_GONE, &mut reply),
+            Unblock::Resumed => return self.resume(id, &wait),
             Unblock::Closed => return self.deliver(id, Err(Error::closed())),
         }
         self.deliver(id, Ok(reply));
@@ -292,6 +345,7 @@ impl Core {
     pub(super) fn close_broken_unit(&mut self) {
         self.state.trace = None;
         self.state.unblocked.clear();
+        self.state.postponed.clear();
         self.state.blocked = 0;
         self.state.store.forget_observers_of_calls();
         let mut failed = Vec::new();
@@ -306,25 +360,27 @@ impl Core {
     /// All of the state is another one: serves who can be served, ends what is over.
     pub(super) fn look_again(&mut self) {
         self.begin_unit();
+        self.finish_unit();
         self.serve();
         self.end_overdue_waits();
     }
     /// The clock may have moved without a word to this engine: ends what is over.
     pub(super) fn keep_time(&mut self) {
-        if self.deliveries.is_overdue(|| self.clock.now_ms()) {
+        if self.state.pause.is_some() || self.deliveries.is_overdue(|| self.clock.now_ms()) {
             self.begin_unit();
             self.end_overdue_waits();
         }
     }
-    /// Ends the waiting of those whose time is over, the earliest first.
+    /// Ends the waiting of those whose time is over, the earliest first, and a pause.
     #[inline]
     pub(super) fn end_overdue_waits(&mut self) {
-        if self.deliveries.is_overdue(|| self.state.store.now_ms()) {
+        if self.state.pause.is_some() || self.deliveries.is_overdue(|| self.state.store.now_ms()) {
             self.end_overdue();
         }
     }
     #[cold]
     fn end_overdue(&mut self) {
+        self.state.end_pause_when_over();
         let now_ms = self.state.store.now_ms();
         let mut waiting: Vec<_> = Vec::new();
         for (id, session) in self.state.sessions.iter() {
@@ -335,5 +391,8 @@ impl Core {
         let overdue = waiting.partition_point(|(deadline_ms, _, _)| *deadline_ms < now_ms);
         self.deliveries.next_deadline_ms = waiting.get(overdue).map(|(deadline_ms, _, _)| *deadline_ms);
         waiting[..overdue].iter().for_each(|(_, _, id)| self.end_wait(*id, Unblock::Timeout));
+        if !self.state.unblocked.is_empty() {
+            self.serve_those_ready();
+        }
     }
 }

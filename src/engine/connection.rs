@@ -110,6 +110,10 @@ impl Engine {
         let mut core = self.shared.lock()?;
         core.state.evict_clients();
         let idle = core.keep();
+        if core.state.tracking.has_broadcasts() {
+            core.state.broadcast_changes();
+            core.hand_out();
+        }
         core.deliveries.ask_for_time(waker);
         Ok(Pulse {
             idle,
@@ -289,7 +293,8 @@ impl State {
     fn is_idle_for_too_long(&self, id: SessionId, idle_s: i64) -> bool {
         let session = self.sessions.get(id);
         let listens = session.subscriber.as_ref().is_some_and(|subscriber| subscriber.listens());
-        let listens = listens || session.monitors || session.replica.as_ref().is_some_and(|replica| replica.follows);
+        let listens =
+            listens || session.monitors || session.replica.as_ref().is_some_and(|replica| replica.follows);
         let timeout_s = self.config.timeout;
         timeout_s > 0 && idle_s > timeout_s as i64 && session.blocked.is_none() && !listens
     }

@@ -37,7 +37,7 @@ pub use state::Snapshot;
 
 use crate::command::faults::Fault;
 use crate::command::observe::Ran;
-use crate::command::session::Replies;
+use crate::command::session::{Replies, SCRIPT_SESSION};
 use crate::command::table::Row;
 use crate::command::{Argv, Ctx, Flow, Origin, State, VmCall, call};
 use crate::error::{Error, Failure};
@@ -189,6 +189,7 @@ impl Engine {
     pub fn reset(&self) -> Result<(), Error> {
         let mut core = self.shared.lock()?;
         core.state.store.clear();
+        core.finish_unit();
         core.serve();
         Ok(())
     }
@@ -204,7 +205,11 @@ impl Core {
         self.enter(id)?;
         self.run(id, Origin::Client, argv, out);
         self.leave(id, out);
+        if self.state.tracking.is_on() {
+            self.state.end_tracked_call(id, argv);
+        }
         self.serve();
+        self.state.caller = SCRIPT_SESSION;
         if self.has_moved {
             self.settle();
         }
@@ -220,7 +225,6 @@ impl Core {
             return Err(Error::usage("the session waits for the reply of an earlier call"));
         }
         self.deliveries.drop_unread(id);
-        self.begin_to_call(id);
         self.begin_unit();
         self.end_overdue_waits();
         if self.state.measures {
@@ -230,6 +234,7 @@ impl Core {
             self.state.store.latency.stop("expire-cycle", started, now_s);
             self.finish_unit();
         }
+        self.begin_to_call(id);
         Ok(())
     }
     /// From now on, messages of the session stand before or behind the reply to what it calls.
@@ -260,7 +265,7 @@ impl Core {
     #[inline(always)]
     fn finish_unit(&mut self) {
         if self.state.store.has_events() {
-            self.state.tell_events();
+            self.state.tell_events(SCRIPT_SESSION, false);
         }
         self.state.store.finish_unit();
     }
@@ -394,12 +399,15 @@ impl Core {
         self.state.sample(self.state.store.now_ms());
         self.expire_in_background();
         self.finish_unit();
+        self.limit_tracking();
         self.serve();
         self.end_overdue_waits();
         self.save_when_due();
-        let keeps_expired = self.state.debug.keeps_expired || self.state.has_master();
+        let pause_ms = self.state.pause.map(|pause| pause.last_ms);
+        let keeps_expired = self.state.debug.keeps_expired || self.state.has_master() || pause_ms.is_some();
         let expiry_ms = if keeps_expired { None } else { self.state.store.next_expiry_ms() };
-        let due_ms = expiry_ms.into_iter().chain(self.deliveries.next_deadline_ms()).min()?;
+        let deadlines = expiry_ms.into_iter().chain(pause_ms).chain(self.deliveries.next_deadline_ms());
+        let due_ms = deadlines.min()?;
         let idle_ms = due_ms.saturating_add(1).saturating_sub(self.clock.now_ms());
         Some(Duration::from_millis(idle_ms.max(0).unsigned_abs()))
     }
@@ -423,6 +431,7 @@ impl Core {
         self.end_overdue_waits();
         self.expire_due(usize::MAX);
         self.finish_unit();
+        self.limit_tracking();
         self.serve();
         self.save_when_due();
         self.deliveries.tell_of_time();

@@ -4,6 +4,7 @@ use super::blocking::Blocking;
 use super::client::has_a_name;
 use super::lock::Guard;
 use super::{Client, Core};
+use crate::command::blocking::WaitOn;
 use crate::error::Error;
 use crate::reply::{Reply, Resp};
 use crate::store::SessionId;
@@ -146,8 +147,7 @@ impl Client {
 impl Core {
     /// Moves a manual clock past the end of a session's waiting; false when it has none, or the clock does not move.
     fn advance_to_deadline(&mut self, id: SessionId) -> bool {
-        let wait = self.state.sessions.get(id).blocked.as_ref();
-        let Some(deadline_ms) = wait.and_then(|wait| wait.deadline_ms) else { return false };
+        let Some(deadline_ms) = self.wait_deadline_ms(id) else { return false };
         if !self.clock.is_manual() || deadline_ms >= Clock::LAST_MS {
             return false;
         }
@@ -157,9 +157,17 @@ impl Core {
         // One that is off may not get there at once, or never.
         !self.is_blocked(id) || self.clock.now_us() > before_us
     }
+    /// The last instant of a session's waiting.
+    fn wait_deadline_ms(&self, id: SessionId) -> Option<i64> {
+        let wait = self.state.sessions.get(id).blocked.as_ref()?;
+        match wait.on {
+            WaitOn::Pause => self.state.pause.map(|pause| pause.last_ms),
+            _ => wait.deadline_ms,
+        }
+    }
     /// How long a thread has to wait for the end of a session's waiting when nobody serves it.
     pub(super) fn wait_left(&self, id: SessionId) -> Option<Duration> {
-        let deadline_ms = self.state.sessions.get(id).blocked.as_ref()?.deadline_ms?;
+        let deadline_ms = self.wait_deadline_ms(id)?;
         let left = deadline_ms.saturating_add(1).saturating_sub(self.clock.now_ms());
         Some(Duration::from_millis(u64::try_from(left).unwrap_or_default()))
     }

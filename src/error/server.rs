@@ -1,6 +1,6 @@
 //! Error texts of the transaction, connection, client, configuration and server families.
 
-use super::Failure;
+use super::{Failure, c_str};
 
 texts! {
     /// DEBUG ADVANCE on the system's clock.
@@ -37,22 +37,32 @@ texts! {
     TIMEOUT_NEGATIVE = "ERR timeout is negative";
     /// CLIENT UNBLOCK with another reason.
     BAD_UNBLOCK_REASON = "ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR";
-    /// CLIENT TRACKING ON, which moonkeep does not have.
-    NO_TRACKING = "ERR CLIENT TRACKING ON is not supported by moonkeep";
+    /// CLIENT TRACKING with REDIRECT given twice.
+    TRACKING_REDIRECTED_TWICE = "ERR A client can only redirect to a single other client";
+    /// CLIENT TRACKING with REDIRECT to nobody.
+    TRACKING_NO_SUCH_CLIENT = "ERR The client ID you want redirect to does not exist";
+    /// CLIENT TRACKING with PREFIX only.
+    TRACKING_PREFIX_WITHOUT_BCAST = "ERR PREFIX option requires BCAST mode to be enabled";
+    /// CLIENT TRACKING with or without BCAST, as it was not before.
+    TRACKING_SWITCHES_BCAST = "ERR You can't switch BCAST mode on/off before disabling tracking for this client, and then re-enabling it with a different mode.";
+    /// CLIENT TRACKING with BCAST and one of OPTIN and OPTOUT.
+    TRACKING_OPT_WITH_BCAST = "ERR OPTIN and OPTOUT are not compatible with BCAST";
+    /// CLIENT TRACKING with OPTIN and OPTOUT.
+    TRACKING_BOTH_OPTS = "ERR You can't specify both OPTIN mode and OPTOUT mode";
+    /// CLIENT TRACKING with OPTIN instead of OPTOUT, or the other way round.
+    TRACKING_SWITCHES_OPT = "ERR You can't switch OPTIN/OPTOUT mode before disabling tracking for this client, and then re-enabling it with a different mode.";
+    /// CLIENT CACHING YES without OPTIN.
+    CACHING_NEEDS_OPTIN = "ERR CLIENT CACHING YES is only valid when tracking is enabled in OPTIN mode.";
+    /// CLIENT CACHING NO without OPTOUT.
+    CACHING_NEEDS_OPTOUT = "ERR CLIENT CACHING NO is only valid when tracking is enabled in OPTOUT mode.";
     /// CLIENT CACHING by a client that does not track.
     NOT_TRACKING = "ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled";
-    /// CLIENT PAUSE, which moonkeep does not have.
-    NO_PAUSE = "ERR CLIENT PAUSE is not supported by moonkeep";
     /// CLIENT PAUSE with another mode.
     BAD_PAUSE_MODE = "ERR CLIENT PAUSE mode must be WRITE or ALL";
     /// MONITOR where one reply is expected.
     NO_MONITOR = "ERR MONITOR isn't allowed for DENY BLOCKING client";
     /// RESET by a replica.
     NO_RESET = "ERR can only reset normal client connections";
-    /// A timeout that is no number.
-    BAD_TIMEOUT = "ERR timeout is not an integer or out of range";
-    /// A timeout below zero.
-    NEGATIVE_TIMEOUT = "ERR timeout is negative";
     /// SSUBSCRIBE where one reply is expected.
     NO_SSUBSCRIBE = "ERR SSUBSCRIBE isn't allowed for a DENY BLOCKING client";
     /// A client name that would break CLIENT LIST.
@@ -177,6 +187,12 @@ impl Failure {
     /// A type of clients that is none.
     pub fn unknown_client_type(name: &[u8]) -> Self {
         Failure::with_word("ERR Unknown client type '", name, "'")
+    }
+    /// CLIENT TRACKING with a prefix that begins another one, or begins with it.
+    pub fn prefix_overlaps(prefix: &[u8], what: &str, other: &[u8]) -> Self {
+        let before = [b"ERR Prefix '", c_str(prefix), b"' overlaps with ", what.as_bytes(), b" '"].concat();
+        let after = b"'. Prefixes for a single client must not overlap.";
+        Failure::Bytes([&before, c_str(other), after].concat())
     }
     /// CLIENT KILL USER with a user that does not exist.
     pub fn no_such_user(name: &[u8]) -> Self {

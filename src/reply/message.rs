@@ -170,7 +170,11 @@ impl Message {
         match &self.body {
             Body::Published { channel, payload, .. } => {
                 let pattern = self.pattern().map_or(0, bulk_bytes);
-                HEAD_BYTES + bulk_bytes(self.kind().as_bytes()) + pattern + bulk_bytes(channel) + bulk_bytes(payload)
+                HEAD_BYTES
+                    + bulk_bytes(self.kind().as_bytes())
+                    + pattern
+                    + bulk_bytes(channel)
+                    + bulk_bytes(payload)
             }
             Body::Monitored(line) => line.len() + "+\r\n".len(),
             Body::Invalidated { keys, null } => {
@@ -232,7 +236,9 @@ impl fmt::Debug for Message {
             }
             Body::Monitored(line) => told.field("line", &text(line)),
             Body::Invalidated { keys: None, .. } => told.field("keys", &"all"),
-            Body::Invalidated { .. } => told.field("keys", &self.invalidated_keys().map(text).collect::<Vec<_>>()),
+            Body::Invalidated { .. } => {
+                told.field("keys", &self.invalidated_keys().map(text).collect::<Vec<_>>())
+            }
             Body::RedirectBroken(client_id) => told.field("client_id", client_id),
         };
         told.finish()
@@ -254,7 +260,10 @@ mod tests {
                 published(Via::Pattern("c*".into()), Resp::V3),
                 ">4\r\n$8\r\npmessage\r\n$2\r\nc*\r\n$2\r\nch\r\n$10\r\n0123456789\r\n",
             ),
-            (Message::monitored("1.000002 [0 a:1] \"PING\"".into(), Resp::V3), "+1.000002 [0 a:1] \"PING\"\r\n"),
+            (
+                Message::monitored("1.000002 [0 a:1] \"PING\"".into(), Resp::V3),
+                "+1.000002 [0 a:1] \"PING\"\r\n",
+            ),
             (
                 Message::invalidated(keys(), Resp::V3, Resp::V3),
                 ">2\r\n$10\r\ninvalidate\r\n*2\r\n$1\r\na\r\n$10\r\n0123456789\r\n",

@@ -253,6 +253,7 @@ fn invoke(
     }
     state.begin_script(flags)?;
     state.script_caller = caller;
+    state.note_script_keys(run.keys);
     let caller = state.sessions.get(caller);
     let (db, restricted) = (caller.db, caller.restricted);
     let session = state.sessions.get_mut(SCRIPT_SESSION);

@@ -28,6 +28,7 @@ pub use event::{Event, EventClass, Told};
 pub(crate) use journal::Subscription;
 pub use journal::{JournalEntry, Targets};
 pub use memory::{BASE_BYTES, EXPIRY_BYTES, KEY_BYTES, MemorySettings, Policy};
+pub(crate) use observers::Modified;
 pub use watch::SessionId;
 
 use crate::util::bytes::Bytes;
@@ -90,7 +91,8 @@ pub struct Store {
     /// The databases from which the unit that runs removed keys.
     removed_from: Vec<Db>,
     observers: Observers,
-    /// Keys whose time is over stay until they are written: those of a replica go when its master says so.
+    /// Keys whose time is over stay until they are written: those of a replica go when its master says so, and
+    /// while clients are paused none goes.
     keeps_overdue: bool,
     journal: Option<Journal>,
     /// Where the writes of the running script go.
@@ -453,6 +455,7 @@ impl Store {
                 |key: &[u8]| Fate { was_there: old.find(key).is_some(), is_there: false, is_expired: false };
             self.observers.mark_db(db, keys, fate, |key| [old.wakes_by_going(key), None]);
         }
+        self.observers.note_flush();
         self.dirty += old.len() as u64;
         old.len()
     }
@@ -552,11 +555,19 @@ impl Store {
     /// Whether something has happened that somebody listens to.
     #[inline]
     pub(crate) fn has_events(&self) -> bool {
-        !self.observers.told.is_empty()
+        self.observers.has_news()
     }
     /// What has happened, in its order.
     pub(crate) fn take_events(&mut self) -> Vec<Told> {
-        std::mem::take(&mut self.observers.told)
+        self.observers.take_told()
+    }
+    /// Notes from now on which keys change, or does so no more.
+    pub(crate) fn note_changes(&mut self, notes: bool) {
+        self.observers.note_changes(notes);
+    }
+    /// What has changed, in its order.
+    pub(crate) fn take_changes(&mut self) -> Vec<Modified> {
+        self.observers.take_changes()
     }
     /// Grows with each change.
     #[inline]
@@ -694,7 +705,8 @@ impl Store {
     pub(crate) fn forget_observers_of_calls(&mut self) {
         self.observers.waiters = Default::default();
         self.observers.take_record();
-        self.observers.told.clear();
+        self.observers.take_told();
+        self.observers.take_changes();
     }
 
     // ---- records

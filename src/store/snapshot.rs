@@ -56,6 +56,7 @@ impl Store {
                 self.observers.mark_db(db, own.iter().map(Entry::key), fate, wakes);
             }
         }
+        self.observers.note_flush();
         other.observers = std::mem::take(&mut self.observers);
         other.keeps_overdue = self.keeps_overdue;
         other.latency = std::mem::take(&mut self.latency);

@@ -37,8 +37,9 @@ pub(super) fn stats(cx: &Ctx<'_>, fields: &mut Fields) {
     }
     fields.add("total_active_defrag_time", 0);
     fields.add("current_active_defrag_time", 0);
-    for name in ["keys", "items", "prefixes"] {
-        fields.add(format_args!("tracking_total_{name}"), 0);
+    let (keys, items, prefixes) = cx.state.tracking.counts();
+    for (name, count) in [("keys", keys), ("items", items), ("prefixes", prefixes)] {
+        fields.add(format_args!("tracking_total_{name}"), count);
     }
     fields.add("unexpected_error_replies", 0);
     fields.add("total_error_replies", engine.errors);

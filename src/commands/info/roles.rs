@@ -61,7 +61,7 @@ pub(super) fn clients(cx: &Ctx<'_>, fields: &mut Fields) {
     );
     fields.add("client_recent_max_output_buffer", figures().map(|held| held.block_bytes).max().unwrap_or(0));
     fields.add("blocked_clients", cx.state.blocked);
-    fields.add("tracking_clients", 0);
+    fields.add("tracking_clients", cx.state.tracking.clients());
     let has_timeout =
         |session: &Session| session.blocked.as_ref().is_some_and(|wait| wait.deadline_ms.is_some());
     let timed = cx.state.sessions.iter().filter(|(_, session)| has_timeout(session)).count();

@@ -124,11 +124,11 @@ impl Stream {
         }
         Ok(())
     }
-    /// What was published by then, and the reply.
+    /// What was published by then, the reply, and what the call has brought about for its own client.
     fn answer(&mut self) -> Result<(), Error> {
-        self.messages(None)?;
+        self.client.messages_ahead_into(&mut self.out)?;
         encode(&self.reply, self.client.protocol()?, &mut self.out);
-        Ok(())
+        self.messages(None)
     }
     /// What was published. A session that has ended leaves what there is to be read.
     fn messages(&mut self, waker: Option<&Waker>) -> Result<(), Error> {
