@@ -180,9 +180,7 @@ impl Tour {
         let mut tracked = self.other();
         let (sender, pushed) = std::sync::mpsc::channel();
         tracked.set_push_sender(sender);
-        if let Err(refused) = words("CLIENT TRACKING ON").exec(&mut tracked) {
-            return println!("{refused}");
-        }
+        words("CLIENT TRACKING ON").exec(&mut tracked).expect("it caches");
         self.is("SET cached 1", "OK".to_string());
         let value = words("GET cached").query::<u8>(&mut tracked);
         self.same(value, Ok(1));

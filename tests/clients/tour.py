@@ -262,15 +262,30 @@ def caching(r):
     tracked = connect(ADDRESS, 3, single_connection_client=True)
     dropped = []
     tracked.connection._parser.set_invalidation_push_handler(dropped.append)
-    try:
-        same(tracked.execute_command("CLIENT", "TRACKING", "ON"), "OK")
-    except ResponseError as error:
-        return print(error)
+    same(tracked.execute_command("CLIENT", "TRACKING", "ON"), "OK")
     r.set("cached", 1)
     same(tracked.get("cached"), "1")
     r.set("cached", 2)
     same((tracked.ping(), dropped), (True, [["invalidate", ["cached"]]]))
     tracked.close()
+
+
+def observing(r):
+    with r.monitor() as monitor:
+        r.set("shown", 'a "b"')
+        r.eval("return redis.call('GET', KEYS[1])", 1, "shown")
+        seen = [monitor.next_command() for _ in range(3)]
+        same([(line["db"], line["command"]) for line in seen],
+             [(0, 'SET shown a "b"'), (0, "EVAL return redis.call('GET', KEYS[1]) 1 shown"), (0, "GET shown")])
+        same(seen[2]["client_type"], "lua")
+    same(r.client_pause(60000, all=False), True)
+    paused = threading.Thread(target=lambda: connect(ADDRESS, PROTOCOL).incr("paused"))
+    paused.start()
+    while r.info("clients")["blocked_clients"] == 0:
+        pass
+    same((r.get("paused"), r.client_unpause()), (None, "OK"))
+    paused.join()
+    same(r.get("paused"), "1")
 
 
 def connections(r):
@@ -290,6 +305,6 @@ def connections(r):
 ADDRESS, PROTOCOL = sys.argv[1], int(sys.argv[2])
 client = connect(ADDRESS, PROTOCOL)
 client.flushall()
-for part in (keys, strings, hashes, lists, sets, sorted_sets, streams, others, scripts, transactions, messages, caching, connections):
+for part in (keys, strings, hashes, lists, sets, sorted_sets, streams, others, scripts, transactions, messages, caching, observing, connections):
     part(client)
 print(f"redis-py {redis.__version__}, RESP{PROTOCOL}: {checks} checks")

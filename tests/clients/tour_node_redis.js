@@ -146,9 +146,6 @@ async function messages(r) {
 async function caching(r) {
   if (protocol !== 3) return;
   const cache = new BasicClientSideCache();
-  const refused = await r.sendCommand(["CLIENT", "TRACKING", "ON"]).then(() => null, (error) => error.message);
-  if (refused !== null) return console.log(refused);
-  await r.sendCommand(["CLIENT", "TRACKING", "OFF"]);
   const cached = await connect({ clientSideCache: cache });
   await r.set("cached", "1");
   same([await cached.get("cached"), await cached.get("cached"), cache.stats().hitCount], ["1", "1", 1]);
@@ -158,10 +155,27 @@ async function caching(r) {
   cached.destroy();
 }
 
+async function observing(r) {
+  const watcher = await connect();
+  const seen = [];
+  let wake = () => {};
+  await watcher.monitor((line) => { seen.push(`${line}`.replace(/^[0-9.]+ \[(\d+) .*?\]/, "[$1]")); wake(); });
+  await r.set("shown", 'a "b"');
+  while (seen.length < 1) await new Promise((resolve) => { wake = resolve; });
+  same(seen, ['[0] "SET" "shown" "a \\"b\\""']);
+  watcher.destroy();
+  await r.sendCommand(["CLIENT", "PAUSE", "60000", "WRITE"]);
+  const other = await connect();
+  const paused = other.incr("paused");
+  while (!(await r.info("clients")).includes("blocked_clients:1")) { /* it has not come yet */ }
+  same([await r.get("paused"), await r.sendCommand(["CLIENT", "UNPAUSE"]), await paused], [null, "OK", 1]);
+  other.destroy();
+}
+
 async function main() {
   const r = await connect();
   await r.flushAll();
-  for (const part of [keysAndStrings, hashesAndLists, setsAndSortedSets, streams, others, scripting, transactions, messages, caching]) {
+  for (const part of [keysAndStrings, hashesAndLists, setsAndSortedSets, streams, others, scripting, transactions, messages, caching, observing]) {
     await part(r);
   }
   same([await r.ping(), await r.clientSetName("tour"), await r.clientGetName()], ["PONG", "OK", "tour"]);
