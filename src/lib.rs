@@ -43,6 +43,8 @@ mod front;
 pub mod patterns;
 pub mod reply;
 mod script;
+#[cfg(feature = "sim")]
+pub mod sim;
 pub mod store;
 pub mod util;
 pub mod value;

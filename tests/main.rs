@@ -23,6 +23,8 @@ mod determinism;
 mod diagnosis;
 mod diff;
 mod examples;
+#[cfg(feature = "sim")]
+mod exploring;
 mod functions;
 mod fuzz_smoke;
 mod hostile;

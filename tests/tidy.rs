@@ -14,7 +14,7 @@ const LAYERS: &[&[&str]] = &[
     &["script"],
     &["engine"],
     &["patterns"],
-    &["front"],
+    &["front", "sim"],
     &["bin"],
 ];
 

@@ -9,6 +9,8 @@ mod client;
 #[cfg(feature = "server")]
 mod connection;
 mod exec;
+#[cfg(feature = "sim")]
+pub(crate) mod explored;
 mod faults;
 mod host;
 mod inbox;

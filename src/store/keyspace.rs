@@ -168,6 +168,16 @@ impl Keyspace {
             entry.used = used;
         }
     }
+    /// The earliest expiry of an entry; forgets what no longer holds before it.
+    pub(super) fn first_expiry_ms(&mut self) -> Option<i64> {
+        loop {
+            let (deadline_ms, slot) = self.deadlines.at(0)?;
+            if self.get(slot).is_some_and(|entry| entry.expire_at == deadline_ms) {
+                return Some(deadline_ms);
+            }
+            self.deadlines.pop_before(i64::MAX)?;
+        }
+    }
     /// Adds a key that is not there.
     pub(super) fn insert(&mut self, key: &[u8], value: Value, used: u32) -> u32 {
         let hash = self.hash(key);

@@ -625,6 +625,10 @@ impl Store {
     pub fn next_expiry_ms(&self) -> Option<i64> {
         self.dbs.iter().filter_map(|keyspace| keyspace.deadlines.earliest()).min()
     }
+    /// The earliest expiry of a key that is there. Costs what has to be forgotten.
+    pub fn first_expiry_ms(&mut self) -> Option<i64> {
+        self.dbs.iter_mut().filter_map(keyspace::Keyspace::first_expiry_ms).min()
+    }
     /// Active expiry, a unit of its own: removes up to `limit` keys whose time is over, earliest first; answers how
     /// many.
     pub fn expire_due(&mut self, limit: usize) -> usize {

@@ -1,0 +1,87 @@
+//! What an exploration found.
+
+use std::collections::BTreeMap;
+
+use super::table::Row;
+
+/// A schedule that breaks an invariant; shown as a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// The name of the invariant, and what the predicate said.
+    pub why: String,
+    /// The steps, in order.
+    pub rows: Vec<Row>,
+    /// The clients, in the order of their columns.
+    pub names: Vec<String>,
+    /// The watched keys, in the order of theirs.
+    pub keys: Vec<String>,
+    /// What [`Explore::replay`](super::Explore::replay) takes.
+    pub replay: String,
+}
+
+/// What an exploration found.
+#[derive(Debug, Clone, Default)]
+pub struct Report {
+    pub(super) schedules: u64,
+    pub(super) failing: u64,
+    pub(super) pruned: u64,
+    pub(super) steps: u64,
+    pub(super) states: u64,
+    pub(super) is_exhausted: bool,
+    pub(super) outcomes: BTreeMap<String, u64>,
+    pub(super) failure: Option<Failure>,
+}
+
+impl Report {
+    /// Schedules that were run to their end.
+    pub fn schedules(&self) -> u64 {
+        self.schedules
+    }
+
+    /// Those of them that broke an invariant.
+    pub fn failing(&self) -> u64 {
+        self.failing
+    }
+
+    /// Schedules that were given up, as they could only give an outcome that is there already.
+    pub fn pruned(&self) -> u64 {
+        self.pruned
+    }
+
+    /// Actions in all, replays of what leads to a branch included.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// Points that were told apart; 0 unless states are compared.
+    pub fn states(&self) -> u64 {
+        self.states
+    }
+
+    /// Whether every schedule was run or shown to be like one that was. A random search never is, nor one that met a limit:
+    /// that it found nothing proves nothing.
+    pub fn is_exhausted(&self) -> bool {
+        self.is_exhausted
+    }
+
+    /// How many schedules ended in which way.
+    pub fn outcomes(&self) -> &BTreeMap<String, u64> {
+        &self.outcomes
+    }
+
+    /// The smallest failing schedule, by faults and then by forced switches; of a random search the first one.
+    pub fn failure(&self) -> Option<&Failure> {
+        self.failure.as_ref()
+    }
+
+    /// For tests.
+    ///
+    /// # Panics
+    /// An invariant is broken, with the table; or the search was not exhausted although it was to be.
+    #[track_caller]
+    pub fn assert_ok(&self) {
+        if let Some(failure) = &self.failure {
+            panic!("{} of {} schedules fail, the smallest:\n{failure}", self.failing, self.schedules);
+        }
+    }
+}

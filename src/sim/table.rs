@@ -1,0 +1,138 @@
+//! A schedule for people: a step a line, a column a client, the watched keys beside it.
+
+use std::fmt;
+
+use super::{Action, Failure};
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::reply::{Items, ReplyRef};
+use crate::util::words::quote_word;
+
+/// One line of the table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// The time in Unix milliseconds.
+    pub at_ms: i64,
+    /// Whose step it is, by its place among the clients; none when time passed.
+    pub actor: Option<usize>,
+    /// What was done, and what came of it.
+    pub text: String,
+    /// What the client remarked.
+    pub note: Option<String>,
+    /// What the watched keys hold behind it.
+    pub state: Vec<String>,
+}
+
+/// The words of a command on a line.
+pub(super) fn words_text(words: &[&[u8]]) -> String {
+    words.iter().map(|word| shortened(&quote_word(word))).collect::<Vec<_>>().join(" ")
+}
+
+/// A long word, as the text of a script, by its beginning.
+fn shortened(word: &str) -> String {
+    const MOST: usize = 40;
+    if word.chars().count() <= MOST {
+        word.to_owned()
+    } else {
+        word.chars().take(MOST).chain("…".chars()).collect()
+    }
+}
+
+/// A reply on a line.
+pub(super) fn answer_text(reply: &ReplyRef<'_>) -> String {
+    let list = |items: &Items<'_>| items.map(|item| answer_text(&item)).collect::<Vec<_>>().join(", ");
+    match reply {
+        ReplyRef::Int(n) => n.to_string(),
+        ReplyRef::Status(text) => String::from_utf8_lossy(text).into_owned(),
+        ReplyRef::Nil | ReplyRef::NilArray => "nil".into(),
+        ReplyRef::Array(items) | ReplyRef::Set(items) | ReplyRef::Push(items) => format!("[{}]", list(items)),
+        ReplyRef::Map(items) | ReplyRef::Attribute(items) => format!("{{{}}}", list(items)),
+        other => other.to_string(),
+    }
+}
+
+/// What a key holds, on a line.
+pub(super) fn state_text(engine: &Engine, key: &[u8]) -> Result<String, Error> {
+    // Looked at in a copy: that somebody looks is no part of the schedule.
+    let mut client = engine.fork()?.try_client()?;
+    let kind: String = client.query([b"TYPE", key])?;
+    let read: &[&[u8]] = match kind.as_str() {
+        "string" => {
+            let value: Vec<u8> = client.query([b"GET", key])?;
+            return Ok(shortened(&quote_word(&value)));
+        }
+        "list" => &[b"LRANGE", key, b"0", b"-1"],
+        "set" => &[b"SMEMBERS", key],
+        "zset" => &[b"ZRANGE", key, b"0", b"-1", b"WITHSCORES"],
+        "hash" => &[b"HGETALL", key],
+        "stream" => &[b"XRANGE", key, b"-", b"+"],
+        _ => return Ok("-".into()),
+    };
+    Ok(shortened(&answer_text(&client.call(read)?.view())))
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let head = ["#".to_owned(), "ms".to_owned()].into_iter();
+        let mut lines = vec![head.chain(self.names.clone()).chain(self.keys.clone()).collect::<Vec<_>>()];
+        for (at, row) in self.rows.iter().enumerate() {
+            let mut line = vec![(at + 1).to_string(), row.at_ms.to_string()];
+            let note = row.note.as_ref().map_or(String::new(), |note| format!("; {note}"));
+            for column in 0..self.names.len() {
+                let is_there = row.actor.unwrap_or(0) == column;
+                line.push(if is_there { format!("{}{note}", row.text) } else { String::new() });
+            }
+            line.extend(row.state.clone());
+            lines.push(line);
+        }
+        let columns = lines[0].len();
+        let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
+        let widths: Vec<usize> = (0..columns).map(width).collect();
+        for (at, line) in lines.iter().enumerate() {
+            let cells: Vec<String> =
+                line.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
+            writeln!(f, "| {} |", cells.join(" | "))?;
+            if at == 0 {
+                writeln!(
+                    f,
+                    "|{}|",
+                    widths.iter().map(|width| "-".repeat(width + 2)).collect::<Vec<_>>().join("|")
+                )?;
+            }
+        }
+        write!(f, "violated: {}\nreplay: {}", self.why, self.replay)
+    }
+}
+
+/// The replay string of a schedule: who took each step, `!` behind who met which fault, `@` before a moment.
+pub(super) fn replay_text(actions: &[Action], names: &[String]) -> String {
+    let text = |action: &Action| match *action {
+        Action::Step(index) => names[index].clone(),
+        Action::LoseReply(index) => format!("{}!reply", names[index]),
+        Action::LoseRequest(index) => format!("{}!request", names[index]),
+        Action::Crash(index) => format!("{}!crash", names[index]),
+        Action::Time(moment_ms) => format!("@{moment_ms}"),
+    };
+    actions.iter().map(text).collect::<Vec<_>>().join(" ")
+}
+
+/// Reads one word of a replay string.
+pub(super) fn parse_action(word: &str, names: &[String]) -> Result<Action, Error> {
+    if let Some(moment) = word.strip_prefix('@') {
+        let moment_ms = moment.parse();
+        return moment_ms
+            .map(Action::Time)
+            .map_err(|_| Error::usage(format!("{word:?} is no moment in milliseconds")));
+    }
+    let (name, fault) = word.split_once('!').unwrap_or((word, ""));
+    let Some(index) = names.iter().position(|other| other == name) else {
+        return Err(Error::usage(format!("no client is named {name:?}; there are: {}", names.join(", "))));
+    };
+    match fault {
+        "" => Ok(Action::Step(index)),
+        "reply" => Ok(Action::LoseReply(index)),
+        "request" => Ok(Action::LoseRequest(index)),
+        "crash" => Ok(Action::Crash(index)),
+        _ => Err(Error::usage(format!("{fault:?} is no fault: one of reply, request, crash"))),
+    }
+}
