@@ -173,7 +173,11 @@ fn bitcount(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, F
 }
 
 fn count_ones(bytes: &[u8], range: Range<usize>) -> usize {
-    let ones = |bytes: &[u8]| bytes.iter().map(|byte| byte.count_ones() as usize).sum::<usize>();
+    let ones = |bytes: &[u8]| {
+        let (words, rest) = bytes.as_chunks::<8>();
+        let in_words: usize = words.iter().map(|word| u64::from_ne_bytes(*word).count_ones() as usize).sum();
+        in_words + rest.iter().map(|byte| byte.count_ones() as usize).sum::<usize>()
+    };
     let up_to = |bit: usize| {
         let part = bytes.get(bit >> 3).map_or(0, |byte| (byte & !(0xFF >> (bit & 7))).count_ones() as usize);
         (bit >> 3, part)
@@ -214,19 +218,22 @@ fn bitpos(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Fai
 }
 
 fn find_bit(bytes: &[u8], range: Range<usize>, on: bool) -> Option<usize> {
-    let skip = if on { 0 } else { 0xFF };
-    let mut at = range.start;
-    while at < range.end {
-        let byte = *bytes.get(at >> 3)?;
-        if byte == skip && at & 7 == 0 {
-            at += 8;
-        } else if (byte & mask(at) != 0) == on {
-            return Some(at);
-        } else {
-            at += 1;
-        }
+    let one_by_one = |mut bits: Range<usize>| bits.find(|&at| (bytes[at >> 3] & mask(at) != 0) == on);
+    let range = range.start..range.end.min(bytes.len() * 8);
+    let (first, last) = (range.start.div_ceil(8), range.end / 8);
+    if first >= last {
+        return one_by_one(range);
     }
-    None
+    let middle = &bytes[first..last];
+    let other = if on { 0 } else { 0xFF };
+    // Eight bytes at a time to the first that has one, then byte by byte.
+    let (words, _) = middle.as_chunks::<8>();
+    let from = words.iter().take_while(|word| **word == [other; 8]).count() * 8;
+    let in_middle =
+        || middle[from..].iter().position(|&byte| byte != other).map(|at| (first + from + at) * 8);
+    one_by_one(range.start..first * 8)
+        .or_else(|| in_middle().and_then(|at| one_by_one(at..at + 8)))
+        .or_else(|| one_by_one(last * 8..range.end))
 }
 
 /// What BITOP does to two bytes.
