@@ -16,7 +16,7 @@ use std::task::Waker;
 /// How much is read at once, so that each connection gets its turn.
 const READ_AT_ONCE: usize = 16 * 1024;
 /// Answers that a client does not read stop its requests: those that are here already wait with those still on the way.
-const UNSENT_MAX: u64 = 64 << 20;
+const UNSENT_MAX: u64 = 1 << 30;
 
 /// A client that came through a socket.
 #[derive(Debug)]
