@@ -233,6 +233,29 @@ fn a_request_that_came_together_with_a_script_is_answered_while_that_runs() {
 }
 
 #[test]
+fn others_are_answered_while_a_pattern_is_at_work() {
+    let front = Front::new(&served_engine(), Listen::default());
+    let mut script = Connection::open(&front.socket());
+    script.send(&argv(&["CONFIG", "SET", "busy-reply-threshold", "1"]));
+    assert_eq!(script.receive().to_string(), "+OK");
+    let mut other = Connection::open(&front.socket());
+    let searches = [
+        "return string.gsub(('a'):rep(30), ('a?'):rep(30) .. ('a'):rep(30), '')",
+        "return string.find(('a'):rep(300), ('.-'):rep(9) .. 'b')",
+    ];
+    for search in searches {
+        script.send(&argv(&["EVAL", search, "0"]));
+        let mut call = |words: &[&str]| {
+            other.send(&argv(words));
+            other.receive().to_string()
+        };
+        while !call(&["PING"]).starts_with("-BUSY") {}
+        assert_eq!(call(&["SCRIPT", "KILL"]), "+OK");
+        assert!(script.receive().to_string().contains("Script killed by user"));
+    }
+}
+
+#[test]
 fn a_script_that_has_written_is_not_killed() {
     let mut served = Served::default();
     assert_eq!(call(&mut served, MAIN, "CONFIG SET busy-reply-threshold 10"), "+OK");

@@ -193,6 +193,17 @@ impl Call<'_> {
         self.step(CHARGE_STEPS)
     }
 
+    /// Charges a slice of one long step, as a pattern at work is. The hook cannot come meanwhile, so what it does for a run
+    /// that takes long is done here. Not to be called while `run` or `state` works.
+    pub(super) fn charge_slice(self, work: u64) -> Result<(), Stop> {
+        self.charge(work)?;
+        // SAFETY: as in `run`; nothing borrows the host.
+        unsafe {
+            attend(self.host);
+            (*self.host).meter.look()
+        }
+    }
+
     /// Makes so many steps, which are to a function of this layer what instructions are to Lua's.
     #[inline]
     pub(super) fn step(self, steps: c_int) -> Result<(), Stop> {
@@ -548,12 +559,7 @@ pub(super) unsafe extern "C-unwind" fn hook(state: *mut lua_State, _: *mut ffi::
             let ran = if pressed { INTERVAL } else { ffi::lua_gethookcount(state) };
             let ran = if (*host).meter.counts_each() { interval } else { ran };
             let granted = (*host).arena.take_granted();
-            if (*host).meter.is_untold() {
-                tell(host);
-            }
-            if let Some((call, control)) = (*host).meter.overdue() {
-                do_else(host, call, &control);
-            }
+            attend(host);
             (*host).meter.set_pace(interval);
             (*host).meter.report(ran, granted)
         }));
@@ -575,11 +581,24 @@ pub(super) unsafe extern "C-unwind" fn hook(state: *mut lua_State, _: *mut ffi::
     }
 }
 
+/// Lets others see what runs, and does what else there is to do when the run takes long.
+unsafe fn attend(host: *mut Host) {
+    // SAFETY: called from the hook, or from a function that Lua calls: nothing borrows the host.
+    unsafe {
+        if (*host).meter.is_untold() {
+            tell(host);
+        }
+        if let Some((call, control)) = (*host).meter.overdue() {
+            do_else(host, call, &control);
+        }
+    }
+}
+
 /// The run takes long: the thread does what else it has to do.
 #[cold]
 unsafe fn do_else(host: *mut Host, call: OnOverdue, control: &Control) {
-    // SAFETY: called from the hook: nothing borrows the host. The state is lent up to the end of the run, and no command
-    // works on it now.
+    // SAFETY: as `attend`: nothing borrows the host. The state is lent up to the end of the run, and no command works on it
+    // now.
     if let Some(state) = unsafe { (*host).run.state.as_mut() } {
         call(state, control);
     }

@@ -120,7 +120,9 @@ fn find_plain(call: Call<'_>, text: &[u8], wanted: &[u8], start: usize) -> Retur
 
 #[inline]
 fn new_matcher<'a>(call: Call<'a>, text: &'a [u8], pattern: &'a [u8]) -> Matcher<'a, impl Fn(u64) -> bool> {
-    Matcher::new(text, pattern, STEPS_PER_SLICE, move |steps| call.charge(steps / STEPS_PER_WORK).is_ok())
+    Matcher::new(text, pattern, STEPS_PER_SLICE, move |steps| {
+        call.charge_slice(steps / STEPS_PER_WORK).is_ok()
+    })
 }
 
 /// Charges for a match that was found, and turns trouble into an error.
