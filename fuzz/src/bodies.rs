@@ -323,13 +323,13 @@ fn runs_commands(name: &[u8]) -> bool {
     name.starts_with(b"eval") || name.starts_with(b"fcall") || name == b"exec"
 }
 
-/// What a program may not do: end the process or the watcher's session, hold it back, answer never or more than once, take memory
-/// without bound.
+/// What a program may not do: end the process or the watcher's session, hold it back, let it write no more, answer never or
+/// more than once, take memory without bound.
 fn is_left_out(name: &[u8], words: &[Vec<u8>]) -> bool {
     let numbers = || words.iter().filter_map(|word| std::str::from_utf8(word).ok()?.parse::<i64>().ok());
     match name {
         b"shutdown" | b"monitor" | b"subscribe" | b"psubscribe" | b"ssubscribe" | b"unsubscribe"
-        | b"punsubscribe" | b"sunsubscribe" => true,
+        | b"punsubscribe" | b"sunsubscribe" | b"replicaof" | b"slaveof" => true,
         b"client" => words.get(1).is_some_and(|word| {
             [&b"reply"[..], b"kill", b"pause"].iter().any(|name| word.eq_ignore_ascii_case(name))
         }),
