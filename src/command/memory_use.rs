@@ -73,6 +73,7 @@ impl State {
         queue + inbox + self.store.watch_count(id) * WATCHED
     }
     /// A client that came through a socket takes another amount now.
+    #[cfg(feature = "server")]
     #[inline]
     pub(crate) fn count_client(&self, id: SessionId) {
         let session = self.sessions.get(id);

@@ -73,6 +73,7 @@ impl Reply {
     /// The reply where it is one text and nothing else, with a NUL behind the text that is no part of it, for who reads it in
     /// place as C reads texts.
     #[inline]
+    #[cfg(feature = "capi")]
     pub(crate) fn terminated(&mut self) -> Option<ReplyRef<'_>> {
         let &[Op { kind, len, n }] = self.ops.as_slice() else { return None };
         let (start, end) = (n as usize, n as usize + len as usize);
@@ -88,6 +89,7 @@ impl Reply {
         })
     }
     /// All values of all depths, each before its elements; without attributes.
+    #[cfg(feature = "capi")]
     pub(crate) fn walk(&self) -> impl Iterator<Item = ReplyRef<'_>> {
         let mut ops = &self.ops[..];
         std::iter::from_fn(move || {
