@@ -343,6 +343,19 @@ fn a_bound_on_switches_says_less() {
 }
 
 #[test]
+fn a_call_without_words_is_an_error_of_its_client() {
+    let report = Explore::new(|world: &mut World| {
+        world.client("A", |client| async move {
+            client.call(["MULTI"]).await?;
+            client.call::<&str>([]).await.map(drop)
+        });
+    });
+    let report = report.run().expect("the world is sound");
+    let outcomes: Vec<_> = report.outcomes().keys().cloned().collect();
+    assert!(matches!(&outcomes[..], [one] if one.starts_with("A: ")), "{outcomes:?}");
+}
+
+#[test]
 fn what_cannot_be_explored_is_said() {
     let text = |explore: Explore<'_>| explore.run().expect_err("it is refused").to_string();
     let world = |build: fn(&mut World)| text(Explore::new(build));

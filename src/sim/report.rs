@@ -77,7 +77,7 @@ impl Report {
     /// For tests.
     ///
     /// # Panics
-    /// An invariant is broken, with the table; or the search was not exhausted although it was to be.
+    /// An invariant is broken, with the table. Whether every schedule was tried says [`is_exhausted`](Self::is_exhausted).
     #[track_caller]
     pub fn assert_ok(&self) {
         if let Some(failure) = &self.failure {

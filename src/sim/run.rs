@@ -211,7 +211,7 @@ impl Run {
         if footprint.is_all() {
             self.unseen = hash_of(&(self.unseen, index, &argv));
         }
-        self.after(index, &words, &footprint)?;
+        self.after(index, &words, &footprint);
         if self.rows.is_some() {
             *text = words_text(&words);
         }
@@ -235,7 +235,7 @@ impl Run {
             Err(error) => self.answer(index, Err(error)),
         }
         let in_transaction = self.sessions[index].client.in_transaction().unwrap_or(false);
-        let queues = in_transaction && !is(words[0], "watch");
+        let queues = in_transaction && !words.first().is_some_and(|name| is(name, "watch"));
         Ok(if queues { Footprint::default() } else { footprint })
     }
 
@@ -265,7 +265,7 @@ impl Run {
     }
 
     /// Keeps what the transaction of a session is about.
-    fn after(&mut self, index: usize, words: &[&[u8]], footprint: &Footprint) -> Result<(), Error> {
+    fn after(&mut self, index: usize, words: &[&[u8]], footprint: &Footprint) {
         let session = &mut self.sessions[index];
         let name = words.first().copied().unwrap_or_default();
         if is(name, "watch") {
@@ -276,7 +276,6 @@ impl Run {
             session.queued = Footprint::default();
             session.watched = Footprint::default();
         }
-        Ok(())
     }
 
     fn answer(&mut self, index: usize, answer: Result<Reply, Error>) {

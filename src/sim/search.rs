@@ -1,8 +1,7 @@
 //! Which schedules are run. Futures cannot be copied, so each schedule begins anew and repeats what leads to its branch; a
 //! point of the schedule is known by the actions before it.
 
-use std::hash::BuildHasherDefault;
-
+use foldhash::fast::FixedState;
 use hashbrown::HashSet;
 
 use super::footprint::Footprint;
@@ -71,25 +70,8 @@ impl Node {
     }
 }
 
-/// Fingerprints are hashes already.
-#[derive(Default)]
-struct Identity(u64);
-
-impl std::hash::Hasher for Identity {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.0 = self.0.rotate_left(8) ^ u64::from(byte);
-        }
-    }
-    fn write_u64(&mut self, value: u64) {
-        self.0 = value;
-    }
-}
-
-type Seen = HashSet<u64, BuildHasherDefault<Identity>>;
+/// The points that were reached.
+type Seen = HashSet<u64, FixedState>;
 
 /// What is known of the point that a run is at.
 #[derive(Default)]

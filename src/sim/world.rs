@@ -95,7 +95,7 @@ impl World {
     }
 
     /// Adds a client: `protocol` is given its handle, and runs until its first call. The name stands in tables and replay
-    /// strings; it has no blanks, colons or exclamation marks.
+    /// strings; it has no blanks, `!` and `@`.
     pub fn client<F>(&mut self, name: &str, protocol: impl FnOnce(Client) -> F)
     where
         F: Future + 'static,
