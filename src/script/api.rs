@@ -1,7 +1,7 @@
 //! The `redis` table: its constants and its functions but `redis.call` and `redis.pcall` (in `bridge`).
 //! Errors of these functions are tables with a code, raised, not returned, as on the server.
 
-use super::base::spend;
+use super::base::{spend, stopped};
 use super::bridge::{Call, native, redis_call, redis_pcall};
 use super::convert::{NAMES, push_error_table};
 use super::library::register_function;
@@ -11,7 +11,7 @@ use crate::command::log::{LINE_BYTES_MAX, LogLevel};
 use crate::command::session::SCRIPT_SESSION;
 use crate::reply::Resp;
 use crate::store::Targets;
-use crate::util::digest::sha1_hex;
+use crate::util::digest::sha1_hex_by_slices;
 use mlua::ffi::lua_CFunction;
 
 const VERSION: &[u8] = b"7.0.15";
@@ -112,8 +112,9 @@ fn sha1hex(call: Call<'_>) -> Returned {
         return Err(raise(stack, b"wrong number of arguments"));
     }
     let text = stack.text(1).unwrap_or_default();
-    spend(call, text.len() as u64 / 4)?;
-    stack.push_bytes(&sha1_hex(text));
+    let pay = |slice: &[u8]| call.charge_slice(slice.len() as u64 / 4).map_err(|stop| stopped(call, stop));
+    let sum = sha1_hex_by_slices(text, pay)?;
+    stack.push_bytes(&sum);
     Ok(1)
 }
 

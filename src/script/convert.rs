@@ -11,6 +11,7 @@ use crate::reply::{Items, Reply, ReplyRef, Resp, Slot};
 use crate::util::float::format_f64;
 use crate::util::long_double::format_human;
 use crate::util::num::NumBuf;
+use std::ffi::CStr;
 
 /// The work charged for one `redis.call`.
 pub(super) const COMMAND_WORK: u64 = 20;
@@ -426,7 +427,7 @@ fn to_integer(value: f64) -> i64 {
 
 /// What C's `%s` shows of a byte string: everything before the first NUL.
 pub(super) fn before_nul(bytes: &[u8]) -> &[u8] {
-    bytes.split(|&byte| byte == 0).next().unwrap_or_default()
+    CStr::from_bytes_until_nul(bytes).map_or(bytes, CStr::to_bytes)
 }
 
 /// Pushes the field of the table on top, or of the one that stands for what it lacks. No function is asked for it: this is

@@ -5,6 +5,8 @@
 const CAPTURES_MAX: usize = 32;
 /// How deep the matcher may call itself: one level for each repetition and each end of a capture.
 const DEPTH_MAX: u32 = 200;
+/// How much of a set like `[a-z]` is read at once.
+const SET_SLICE: usize = 64 * 1024;
 
 /// Why there is no answer.
 #[derive(Debug, PartialEq, Eq)]
@@ -206,7 +208,7 @@ impl<'a, F: Fn(u64) -> bool> Matcher<'a, F> {
     }
 
     fn set_end(&mut self, mut p: usize) -> Result<usize, Trouble> {
-        let start = p;
+        let mut start = p;
         if self.at(p) == b'^' {
             p += 1;
         }
@@ -216,6 +218,10 @@ impl<'a, F: Fn(u64) -> bool> Matcher<'a, F> {
                 return Err(Trouble::Malformed(b"malformed pattern (missing ']')"));
             }
             p += if byte == b'%' && p + 1 < self.pattern.len() { 2 } else { 1 };
+            if p - start >= SET_SLICE {
+                self.step(p - start)?;
+                start = p;
+            }
             if self.at(p) == b']' && p < self.pattern.len() {
                 self.step(p - start)?;
                 return Ok(p + 1);
@@ -236,10 +242,7 @@ impl<'a, F: Fn(u64) -> bool> Matcher<'a, F> {
                 self.step(1)?;
                 is_of_class(byte, self.at(p + 1))
             }
-            b'[' => {
-                self.step(end - p)?;
-                self.is_in_set(byte, p, end - 1)
-            }
+            b'[' => self.is_in_set(byte, p, end - 1)?,
             literal => {
                 self.step(1)?;
                 literal == byte
@@ -248,31 +251,39 @@ impl<'a, F: Fn(u64) -> bool> Matcher<'a, F> {
     }
 
     /// Whether a byte is in the set from its `[` at `p` to its `]` at `end`.
-    fn is_in_set(&self, byte: u8, mut p: usize, end: usize) -> bool {
+    #[inline]
+    fn is_in_set(&mut self, byte: u8, mut p: usize, end: usize) -> Result<bool, Trouble> {
+        self.step((end + 1 - p).min(SET_SLICE))?;
         let negated = self.at(p + 1) == b'^';
         if negated {
             p += 1;
         }
         p += 1;
-        while p < end {
-            if self.at(p) == b'%' {
-                if is_of_class(byte, self.at(p + 1)) {
-                    return !negated;
+        loop {
+            let stop = end.min(p + SET_SLICE);
+            while p < stop {
+                if self.at(p) == b'%' {
+                    if is_of_class(byte, self.at(p + 1)) {
+                        return Ok(!negated);
+                    }
+                    p += 2;
+                } else if self.at(p + 1) == b'-' && p + 2 < end {
+                    if (self.at(p)..=self.at(p + 2)).contains(&byte) {
+                        return Ok(!negated);
+                    }
+                    p += 3;
+                } else {
+                    if self.at(p) == byte {
+                        return Ok(!negated);
+                    }
+                    p += 1;
                 }
-                p += 2;
-            } else if self.at(p + 1) == b'-' && p + 2 < end {
-                if (self.at(p)..=self.at(p + 2)).contains(&byte) {
-                    return !negated;
-                }
-                p += 3;
-            } else {
-                if self.at(p) == byte {
-                    return !negated;
-                }
-                p += 1;
             }
+            if p >= end {
+                return Ok(negated);
+            }
+            self.step((end - p).min(SET_SLICE))?;
         }
-        negated
     }
 
     /// `%bxy`.
@@ -307,7 +318,7 @@ impl<'a, F: Fn(u64) -> bool> Matcher<'a, F> {
         let end = self.class_end(p)?;
         let before = s.checked_sub(1).map_or(0, |before| self.text[before]);
         let here = self.text.get(s).copied().unwrap_or(0);
-        let frontier = !self.is_in_set(before, p, end - 1) && self.is_in_set(here, p, end - 1);
+        let frontier = !self.is_in_set(before, p, end - 1)? && self.is_in_set(here, p, end - 1)?;
         Ok(frontier.then_some(end))
     }
 

@@ -11,6 +11,8 @@ use super::stack::{Kind, Raised, Returned, Stack};
 const STEPS_PER_WORK: u64 = 2;
 /// So many steps of the matcher are paid for at once.
 const STEPS_PER_SLICE: u64 = 100_000;
+/// How much of a long pattern is read between two looks at the time.
+const SLICE_BYTES: usize = 256 * 1024;
 /// Bytes searched or copied that count as one unit of work.
 pub(super) const BYTES_PER_WORK: u64 = 16;
 /// After so many bytes a search for a plain text is paid for.
@@ -33,7 +35,7 @@ fn search(call: Call<'_>, find: bool) -> Returned {
     let (text, pattern) = (stack.check_text(1), stack.check_text(2));
     let start = start_position(stack, text.len());
     pay_for_reading(call, pattern)?;
-    if find && (stack.truth(4) || !has_specials(pattern)) {
+    if find && (stack.truth(4) || !has_specials(call, pattern)?) {
         return find_plain(call, text, pattern, start);
     }
     let pattern = before_nul(pattern);
@@ -79,8 +81,29 @@ fn start_position(stack: Stack<'_>, length: usize) -> usize {
     usize::try_from(position.max(0) - 1).unwrap_or(0).min(length)
 }
 
-fn has_specials(pattern: &[u8]) -> bool {
-    before_nul(pattern).iter().any(|byte| b"^$*+?.([%-".contains(byte))
+/// Whether a pattern is more than a text to look for. A long one is read by slices, with a look at the time before each.
+fn has_specials(call: Call<'_>, pattern: &[u8]) -> Result<bool, Raised> {
+    const SPECIAL: [bool; 256] = {
+        let (mut special, mut bytes) = ([false; 256], b"^$*+?.([%-".as_slice());
+        while let [first, rest @ ..] = bytes {
+            special[*first as usize] = true;
+            bytes = rest;
+        }
+        special
+    };
+    let mut slices = before_nul(pattern).chunks(SLICE_BYTES);
+    let first = slices.next().unwrap_or_default();
+    let is_special = |slice: &[u8]| slice.iter().any(|byte| SPECIAL[usize::from(*byte)]);
+    if is_special(first) {
+        return Ok(true);
+    }
+    for slice in slices {
+        call.charge_slice(0).map_err(|stop| stopped(call, stop))?;
+        if is_special(slice) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn find_plain(call: Call<'_>, text: &[u8], wanted: &[u8], start: usize) -> Returned {

@@ -16,6 +16,20 @@ pub fn sha1_hex(bytes: &[u8]) -> [u8; 40] {
     digits(&sha1(bytes))
 }
 
+/// The same of bytes that may be many, with a call before each slice of them, which may end it.
+pub fn sha1_hex_by_slices<E>(
+    bytes: &[u8],
+    mut before: impl FnMut(&[u8]) -> Result<(), E>,
+) -> Result<[u8; 40], E> {
+    const SLICE: usize = 256 * 1024;
+    let mut sum = Sha1::new();
+    for slice in bytes.chunks(SLICE) {
+        before(slice)?;
+        sum.update(slice);
+    }
+    Ok(digits(&<[u8; 20]>::from(sum.finalize())))
+}
+
 /// SHA-256 of the bytes as 64 lower-case hexadecimal digits.
 pub fn sha256_hex(bytes: &[u8]) -> [u8; 64] {
     digits(&Sha256::digest(bytes))
@@ -45,6 +59,14 @@ mod tests {
     fn known_digests() {
         assert_eq!(&sha1_hex(b""), b"da39a3ee5e6b4b0d3255bfef95601890afd80709");
         assert_eq!(&sha1_hex(b"return 1"), b"e0e1f9fabfc9d4800c877a703b823ac0578ff8db");
+        let long = vec![b'x'; 700_000];
+        let mut slices = Vec::new();
+        let sum = sha1_hex_by_slices(&long, |slice| {
+            slices.push(slice.len());
+            Ok::<_, ()>(())
+        });
+        assert_eq!((sum, slices), (Ok(sha1_hex(&long)), vec![262_144, 262_144, 175_712]));
+        assert_eq!(sha1_hex_by_slices(b"x", |_| Err("over")), Err("over"));
         assert_eq!(hex(&sha1(b"")), "da39a3ee5e6b4b0d3255bfef95601890afd80709");
         assert_eq!(&sha256_hex(b"abc"), b"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     }
