@@ -115,3 +115,63 @@ fn a_slot_moves_from_one_node_to_the_other() {
     assert_eq!(text(&mut one, "GET foo"), "-CLUSTERDOWN Hash slot not served");
     assert_eq!(text(&mut one, "GET b"), "-CLUSTERDOWN The cluster is down");
 }
+
+#[test]
+fn who_waits_for_a_key_of_a_slot_that_goes_is_told_where() {
+    let [one, _other] = two_nodes();
+    let (mut client, mut waiting) = (one.client(), one.client());
+    let other_id = one.client().query::<String, _>(["CLUSTER", "NODES"]).expect("nodes");
+    let other_id =
+        other_id.lines().find(|line| line.contains(":7412")).expect("another node")[..40].to_owned();
+    let mut told = |waiting: &mut Client, change: &[String], end: &str| {
+        let mut pending = waiting.start(["BLPOP", "hello", "0"]).expect("it waits");
+        for line in change {
+            assert_eq!(pending.reply().expect("no error"), None, "{line}");
+            assert_eq!(text(&mut client, line), "+OK", "{line}");
+        }
+        let reply = pending.reply().expect("no error").expect("it is over");
+        assert_eq!(format!("{reply:?}"), end);
+    };
+    let moves = format!("CLUSTER SETSLOT 866 NODE {other_id}");
+    told(&mut waiting, &[moves], "-MOVED 866 127.0.0.1:7412");
+    let imports = format!("CLUSTER SETSLOT 866 IMPORTING {other_id}");
+    assert_eq!(text(&mut one.client(), &imports), "+OK");
+    // A slot that is on its way here may be waited for; once it is not, its keys are elsewhere.
+    let mut asking = one.client();
+    assert_eq!(text(&mut asking, "ASKING"), "+OK");
+    told(&mut asking, &["CLUSTER DELSLOTS 0".into()], "-CLUSTERDOWN The cluster is down");
+    for line in
+        ["CLUSTER ADDSLOTS 0", "CONFIG SET cluster-require-full-coverage no", "CLUSTER SETSLOT 866 STABLE"]
+    {
+        assert_eq!(text(&mut one.client(), line), "+OK", "{line}");
+    }
+    let mut unserved = one.client();
+    let back = one.client().query::<String, _>(["CLUSTER", "MYID"]).expect("an identity");
+    assert_eq!(text(&mut one.client(), &format!("CLUSTER SETSLOT 866 NODE {back}")), "+OK");
+    told(
+        &mut unserved,
+        &["CLUSTER DELSLOTS 1".into(), "CLUSTER DELSLOTS 866".into()],
+        "-CLUSTERDOWN Hash slot not served",
+    );
+    // WAIT waits for no key.
+    let mut replicas = one.client();
+    let mut pending = replicas.start(["WAIT", "1", "0"]).expect("it waits");
+    assert_eq!(text(&mut one.client(), "CLUSTER DELSLOTS 2"), "+OK");
+    assert_eq!(pending.reply().expect("no error"), None);
+}
+
+#[test]
+fn readonly_is_a_flag_of_the_client() {
+    let [one, _other] = two_nodes();
+    let mut client = one.client();
+    for (command, flags) in [
+        ("READONLY", " flags=r "),
+        ("READWRITE", " flags=N "),
+        ("READONLY", " flags=r "),
+        ("RESET", " flags=N "),
+    ] {
+        text(&mut client, command);
+        let info: String = client.query(["CLIENT", "INFO"]).expect("a line");
+        assert!(info.contains(flags), "{command}: {info}");
+    }
+}

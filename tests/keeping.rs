@@ -3,7 +3,7 @@
 use crate::support::memory_files::MemoryFiles;
 use crate::support::served::Front;
 use crate::support::server::fresh_folder;
-use moonkeep::server::{Disk, Listen};
+use moonkeep::server::{Disk, InMemory, Listen};
 use moonkeep::{Client, Engine, Files, Reply};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -24,7 +24,7 @@ fn kept(files: &impl Files, directory: &str) -> Engine {
 #[test]
 fn an_engine_without_a_place_for_files_says_so() {
     let mut client = Engine::new().client();
-    let refused = "-ERR this engine has no place for files: Builder::files gives it one, as moonkeep serve --dir does; Engine::save_rdb gives the bytes";
+    let refused = "-ERR this engine has no place for files: Builder::files gives it one, as moonkeep serve does; Engine::save_rdb gives the bytes";
     for command in ["SAVE", "BGSAVE", "BGSAVE SCHEDULE"] {
         assert_eq!(text(&mut client, command), refused);
     }
@@ -53,6 +53,77 @@ fn a_file_on_the_disk_is_whole_and_is_loaded_again() {
     assert_eq!(names, ["dump.rdb"]);
     std::fs::remove_dir_all(&folder).expect("it goes");
     assert_eq!(text(&mut client, "SAVE"), "-ERR");
+}
+
+#[test]
+fn files_in_memory_are_written_read_and_leave_nothing() {
+    let folder = fresh_folder().expect("a folder");
+    let directory = folder.to_string_lossy().into_owned();
+    let builder = Engine::builder().setting("dir", &directory).expect("a folder");
+    let builder =
+        builder.setting("aclfile", "users.acl").expect("a file").files(Arc::new(InMemory::default()));
+    let engine = builder.setting("enable-protected-configs", "yes").expect("a choice").build();
+    let mut client = engine.client();
+    assert_eq!(text(&mut client, "SET k v"), "+OK");
+    let before = text(&mut client, "LASTSAVE");
+    engine.advance(Duration::from_secs(1)).expect("a manual clock");
+    assert_eq!(text(&mut client, "BGSAVE"), "+Background saving started");
+    assert_ne!(text(&mut client, "LASTSAVE"), before);
+    assert_eq!(text(&mut client, "ACL SETUSER alice on nopass"), "+OK");
+    assert_eq!(text(&mut client, "ACL SAVE"), "+OK");
+    for (change, check, reads, answer) in [
+        ("SET k w", "GET k", "DEBUG RELOAD NOSAVE", "\"v\""),
+        ("ACL DELUSER alice", "ACL DRYRUN alice PING", "ACL LOAD", "\"This user has no permissions"),
+    ] {
+        text(&mut client, change);
+        assert_eq!(text(&mut client, reads), "+OK");
+        assert!(text(&mut client, check).starts_with(answer), "{check}");
+    }
+    // A file without a name cannot be written, as on a disk.
+    text(&mut client, "CONFIG SET dbfilename x");
+    assert_eq!(text(&mut client, "SAVE"), "+OK");
+    let no_name = client.call(["CONFIG", "SET", "dbfilename", ""]).map(|reply| format!("{reply:?}"));
+    assert_eq!(no_name.expect("it is taken"), "+OK");
+    assert_eq!(text(&mut client, "SAVE"), "-ERR");
+    assert_eq!(std::fs::read_dir(&folder).expect("the folder").count(), 0);
+    std::fs::remove_dir_all(&folder).expect("it goes");
+}
+
+#[test]
+fn the_directory_of_files_must_be_there() {
+    let folder = fresh_folder().expect("a folder");
+    let whole = std::fs::canonicalize(&folder).expect("it is there").to_string_lossy().into_owned();
+    std::fs::create_dir(folder.join("inner")).expect("it is made");
+    std::fs::write(folder.join("file"), "").expect("it is written");
+    let refused = |why| format!("-ERR CONFIG SET failed (possibly related to argument 'dir') - {why}");
+    for files in [Arc::new(Disk) as Arc<dyn Files>, Arc::new(InMemory::default())] {
+        let builder = Engine::builder().setting("dir", &whole).expect("a folder").files(files);
+        let builder = builder.setting("enable-protected-configs", "yes").expect("a choice");
+        let mut client = builder.build().client();
+        for (directory, why) in [
+            ("/no/such/folder", "No such file or directory"),
+            ("nothing", "No such file or directory"),
+            ("", "No such file or directory"),
+            ("file", "Not a directory"),
+            ("file/inner", "Not a directory"),
+        ] {
+            let mut reply = Reply::new();
+            client.call_into(["CONFIG", "SET", "dir", directory], &mut reply).expect("it answers");
+            assert_eq!(format!("{reply:?}"), refused(why), "{directory}");
+        }
+        // With others it is all or nothing.
+        assert_eq!(
+            text(&mut client, "CONFIG SET maxmemory 5mb dir nothing"),
+            refused("No such file or directory")
+        );
+        assert_eq!(text(&mut client, "CONFIG GET maxmemory"), r#"%{"maxmemory"=>"0"}"#);
+        assert_eq!(text(&mut client, "CONFIG GET dir"), format!(r#"%{{"dir"=>"{whole}"}}"#));
+        for (directory, path) in [("inner/", format!("{whole}/inner")), ("..", whole.clone())] {
+            assert_eq!(text(&mut client, &format!("CONFIG SET dir {directory}")), "+OK");
+            assert_eq!(text(&mut client, "CONFIG GET dir"), format!(r#"%{{"dir"=>"{path}"}}"#));
+        }
+    }
+    std::fs::remove_dir_all(&folder).expect("it goes");
 }
 
 #[test]

@@ -84,6 +84,33 @@ fn one_that_is_gone_before_it_is_heard_leaves_nothing() {
 }
 
 #[test]
+fn a_client_that_hears_nothing_is_not_told_of_its_end() {
+    let mut served = Served::default();
+    for (request, ends) in [
+        ("CLIENT REPLY OFF\r\nQUIT\r\n", false),
+        ("CLIENT REPLY OFF\r\n*x\r\nPING\r\n", false),
+        ("QUIT\r\n", true),
+    ] {
+        let mut client = open(&served.socket());
+        client.write_all(b"PING\r\n").expect("it reads");
+        assert_eq!(read(&mut client, 7), "+PONG\r\n");
+        client.write_all(request.as_bytes()).expect("it reads");
+        // Bytes are read in the order in which they come, so that it has been heard by now.
+        assert_eq!(call(&mut served, MAIN, "PING"), "+PONG");
+        if ends {
+            assert_eq!(read_all(&mut client), "+OK\r\n");
+            continue;
+        }
+        client.set_nonblocking(true).expect("a mode");
+        let nothing = client.read(&mut [0]).expect_err("it is not told");
+        assert_eq!(nothing.kind(), std::io::ErrorKind::WouldBlock);
+        client.set_nonblocking(false).expect("a mode");
+        client.shutdown(std::net::Shutdown::Write).expect("an end");
+        assert_eq!(read_all(&mut client), "");
+    }
+}
+
+#[test]
 fn a_password_is_asked_for_before_anything_else() {
     let mut served = Served::default();
     assert_eq!(call(&mut served, MAIN, "CONFIG SET requirepass secret"), "+OK");

@@ -151,6 +151,62 @@ fn bytes_may_come_in_pieces_of_any_size() {
     }
 }
 
+/// What CLIENT REPLY keeps back: in transactions, of requests without a word, before an end.
+const KEPT_BACK: &[&str] = &[
+    "CLIENT REPLY OFF|PING|CLIENT REPLY ON|PING",
+    "CLIENT REPLY SKIP|PING|PING",
+    "CLIENT REPLY SKIP|CLIENT REPLY SKIP|PING|PING",
+    "CLIENT REPLY SKIP|CLIENT REPLY ON|PING",
+    "CLIENT REPLY SKIP|CLIENT REPLY OFF|PING|CLIENT REPLY ON",
+    "CLIENT REPLY OFF|CLIENT REPLY SKIP|PING|CLIENT REPLY ON",
+    "CLIENT REPLY SKIP||PING|PING",
+    "CLIENT REPLY SKIP|||PING|PING",
+    "CLIENT REPLY SKIP|*0|PING|PING",
+    "CLIENT REPLY SKIP|*-1|PING|PING",
+    "CLIENT REPLY OFF||*0|PING|CLIENT REPLY ON",
+    "CLIENT REPLY SKIP|nosuch|PING",
+    "CLIENT REPLY SKIP|GET|PING",
+    "CLIENT REPLY SKIP|CLIENT REPLY nosuch|PING",
+    "MULTI|CLIENT REPLY OFF|PING|EXEC|PING|CLIENT REPLY ON|PING",
+    "MULTI|CLIENT REPLY SKIP|PING|EXEC|PING|PING",
+    "MULTI|CLIENT REPLY SKIP|EXEC|PING|PING",
+    "MULTI|PING|CLIENT REPLY SKIP|EXEC|PING|PING",
+    "MULTI|PING|CLIENT REPLY OFF|PING|CLIENT REPLY ON|PING|EXEC|PING",
+    "MULTI|CLIENT REPLY SKIP|CLIENT REPLY ON|PING|EXEC|PING|PING",
+    "MULTI|CLIENT REPLY SKIP|CLIENT REPLY OFF|EXEC|PING",
+    "MULTI|CLIENT REPLY OFF|SUBSCRIBE a|LPUSH a x|LRANGE a 0 9|CLIENT REPLY ON|EXEC|PING",
+    "MULTI|CLIENT REPLY SKIP|DISCARD|PING",
+    "MULTI|CLIENT REPLY OFF|nosuch|EXEC|PING|CLIENT REPLY ON",
+    "CLIENT REPLY SKIP|MULTI|PING|EXEC|PING",
+    "MULTI|PING|CLIENT REPLY SKIP|PING|EXEC|EXEC|PING",
+    "CLIENT REPLY OFF|MULTI|PING|CLIENT REPLY ON|EXEC|PING",
+    "CLIENT REPLY OFF|MULTI|CLIENT REPLY ON|EXEC|PING",
+    "CLIENT REPLY OFF|QUIT|PING",
+    "CLIENT REPLY SKIP|QUIT|PING",
+    "PING|CLIENT REPLY OFF|QUIT|PING",
+    "CLIENT REPLY OFF|*x|PING",
+    "CLIENT REPLY SKIP|*x|PING",
+    "PING|CLIENT REPLY SKIP|*1|$y|PING",
+    "CLIENT REPLY OFF|PING \"|PING",
+    "CLIENT REPLY SKIP|RESET|PING|PING",
+    "CLIENT REPLY OFF|RESET|PING",
+    "CLIENT REPLY OFF|SUBSCRIBE a|PING|UNSUBSCRIBE a|CLIENT REPLY ON|PING",
+    "HELLO 3|SUBSCRIBE a|CLIENT REPLY SKIP|PUBLISH a x|PING",
+    "HELLO 3|CLIENT TRACKING ON|GET k|CLIENT REPLY OFF|SET k 1|CLIENT REPLY ON|GET k|CLIENT REPLY SKIP|SET k 2|PING",
+];
+
+#[test]
+fn what_client_reply_keeps_back_is_not_written() {
+    let test = "what_client_reply_keeps_back_is_not_written";
+    let Some(server) = server_or_skip(test) else { return };
+    let front = Front::new(&served_engine(), Listen::default());
+    for lines in KEPT_BACK {
+        let bytes = [BEGIN, lines.replace('|', "\r\n").as_bytes(), b"\r\n"].concat();
+        let (ours, theirs) = (converse(&front.socket(), &[&bytes]), converse(&server.socket(), &[&bytes]));
+        assert_eq!(shown(&ours), shown(&theirs), "{lines}");
+    }
+}
+
 /// What a client might send, whole or not.
 fn pieces() -> impl Strategy<Value = Vec<u8>> {
     let word = prop_oneof![

@@ -63,6 +63,8 @@ pub enum Unblock {
     StreamGone,
     /// The engine has become a replica: the session ends with its reply.
     RoleChanged,
+    /// The slot of its keys has gone to another node, or to none.
+    Redirected,
     /// The pause is over that held back its command.
     Resumed,
     /// The session has ended.

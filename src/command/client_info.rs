@@ -22,14 +22,16 @@ pub(crate) const NO_BUFFERS: Figures = Figures {
     block_bytes: 0,
 };
 
-/// The kinds of clients, as far as there are clients of that kind.
+/// The kinds of clients.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Type {
     Normal,
     /// Those who have subscribed to something.
     Subscriber,
-    /// Replicas and masters, of which there are none.
-    Other,
+    /// Those who follow what is written.
+    Replica,
+    /// Whom this engine follows: it has no link to one.
+    Master,
 }
 
 impl Type {
@@ -41,16 +43,25 @@ impl Type {
         if is(name, "pubsub") {
             return Ok(Type::Subscriber);
         }
-        if ["slave", "replica", "master"].iter().any(|other| is(name, other)) {
-            return Ok(Type::Other);
+        if is(name, "slave") || is(name, "replica") {
+            return Ok(Type::Replica);
+        }
+        if is(name, "master") {
+            return Ok(Type::Master);
         }
         Err(Failure::unknown_client_type(name))
     }
     /// The kind of a client.
     pub(crate) fn of(session: &Session) -> Type {
-        let listens = session.subscriber.as_ref().is_some_and(|subscriber| subscriber.listens());
-        if listens { Type::Subscriber } else { Type::Normal }
+        if session.replica.as_ref().is_some_and(|replica| replica.follows) {
+            return Type::Replica;
+        }
+        if listens(session) { Type::Subscriber } else { Type::Normal }
     }
+}
+
+fn listens(session: &Session) -> bool {
+    session.subscriber.as_ref().is_some_and(|subscriber| subscriber.listens())
 }
 
 /// The address of a client; what stands for it where there is no socket. The session that scripts run with has none at all.
@@ -116,8 +127,8 @@ impl State {
         let mut flags = String::new();
         for (set, flag) in [
             (session.monitors, 'O'),
-            (session.replica.as_ref().is_some_and(|replica| replica.follows), 'S'),
-            (Type::of(session) == Type::Subscriber, 'P'),
+            (Type::of(session) == Type::Replica, 'S'),
+            (listens(session), 'P'),
             (session.queue.is_some() || session.running.is_some(), 'x'),
             (session.blocked.is_some(), 'b'),
             (session.tracking.is_some(), 't'),
@@ -125,6 +136,7 @@ impl State {
             (session.tracking.as_ref().is_some_and(|caching| caching.broadcasts), 'B'),
             (self.store.watch_is_broken(id), 'd'),
             (session.peer.as_ref().is_some_and(|peer| peer.is_unix), 'U'),
+            (session.reads_replicas, 'r'),
             (session.no_evict, 'e'),
         ] {
             flags.extend(set.then_some(flag));

@@ -2,11 +2,14 @@
 //! Nodes do not talk to each other: others are those that the keeper of the engine has told of. The commands are in
 //! `commands::cluster`.
 
+use super::blocking::{Unblock, Wait};
 use super::keys;
+use super::session::Session;
 use super::spec::{ASKING, Group, WRITE};
 use super::table::Row;
 use super::{Argv, Ctx, State};
 use crate::error::Failure;
+use crate::store::SessionId;
 use crate::util::crc16::{SLOT_COUNT, key_slot};
 use crate::util::rng::Rng;
 use std::collections::BTreeMap;
@@ -257,6 +260,38 @@ impl<'a> Needs<'a> {
     }
 }
 
+impl State {
+    /// Slots have another owner: who waits for keys of them waits here no more.
+    pub(crate) fn redirect_waiting(&mut self) {
+        if self.blocked == 0 {
+            return;
+        }
+        let goes = |(id, session): (SessionId, &Session)| {
+            let wait = session.blocked.as_deref()?;
+            self.redirection(wait).map(|_| (id, Unblock::Redirected))
+        };
+        let redirected: Vec<_> = self.sessions.iter().filter_map(goes).collect();
+        self.unblocked.extend(redirected);
+    }
+    /// Where a client has to go whose key can come here no more; none when it may go on waiting.
+    pub(crate) fn redirection(&self, wait: &Wait) -> Option<Failure> {
+        let cluster = self.cluster.as_ref().filter(|_| wait.on.type_name().is_some())?;
+        if !self.cluster_is_up() {
+            return Some(Failure::CLUSTER_DOWN);
+        }
+        let slot = key_slot(wait.keys.first()?);
+        match cluster.owner(slot) {
+            Some(MYSELF) => None,
+            _ if cluster.importing.contains_key(&slot) => None,
+            Some(other) => Some(self.moved("MOVED", slot, other)),
+            None => Some(Failure::SLOT_NOT_SERVED),
+        }
+    }
+    fn moved(&self, code: &str, slot: u16, node: NodeNumber) -> Failure {
+        Failure::redirected(code, slot, &self.node_endpoint(node), self.node_port(node))
+    }
+}
+
 impl Ctx<'_> {
     /// Before a command of a client: whether this node is where it has to go. Notes the slot of its keys.
     ///
@@ -346,7 +381,7 @@ impl Ctx<'_> {
             return Err(if needs.existing > 0 {
                 Failure::TRY_AGAIN
             } else {
-                self.moved("ASK", slot, target)
+                self.state.moved("ASK", slot, target)
             });
         }
         if is_importing && is_asking {
@@ -355,12 +390,9 @@ impl Ctx<'_> {
         }
         match owner {
             Some(MYSELF) => Ok(Some(slot)),
-            Some(other) => Err(self.moved("MOVED", slot, other)),
+            Some(other) => Err(self.state.moved("MOVED", slot, other)),
             None => Err(Failure::SLOT_NOT_SERVED),
         }
-    }
-    fn moved(&self, code: &str, slot: u16, node: NodeNumber) -> Failure {
-        Failure::redirected(code, slot, &self.state.node_endpoint(node), self.state.node_port(node))
     }
     /// Before a command of a script: its keys are here, and of the slot that the script works on unless it may use several.
     ///

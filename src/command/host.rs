@@ -1,6 +1,38 @@
-//! What a command asks of the engine beyond one session: to act on all of the state, or on the process around it.
+//! What a command asks of the engine beyond one session: to act on all of the state, or on the process around it; and
+//! where files are.
 
 use std::time::Duration;
+
+/// Where an engine keeps files: it touches none itself. See [`Builder::files`](crate::Builder::files).
+///
+/// Called under the engine's lock, from the thread that called SAVE or another command that needs it.
+pub trait Files: Send + Sync {
+    /// Writes a file in this directory, in place of one of the same name: all of it, or nothing.
+    ///
+    /// # Errors
+    /// Why it was not written.
+    fn write(&self, directory: &str, name: &str, content: &[u8]) -> Result<(), String>;
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// Why there is nothing.
+    fn read(&self, directory: &str, name: &str) -> Result<Vec<u8>, String>;
+    /// The whole path of a directory that is named from within another one: what CONFIG SET makes of the parameter `dir`.
+    /// Unless a place knows better, each name is one.
+    ///
+    /// # Errors
+    /// Why there is no such directory, in the words of the system: CONFIG SET answers them.
+    fn directory(&self, from: &str, name: &str) -> Result<String, String> {
+        let _ = from;
+        Ok(name.to_owned())
+    }
+}
+
+impl std::fmt::Debug for dyn Files {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Files")
+    }
+}
 
 /// A request that the engine carries out once the handler has returned.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,6 +105,8 @@ pub struct Debug {
     pub skips_checksums: bool,
     /// REPLYBUFFER: after how many milliseconds the use of reply buffers is measured anew, below zero for never.
     pub reply_peak_lasts_ms: Option<i64>,
+    /// REPLYBUFFER RESIZING 0: reply buffers stay as large as they are.
+    pub keeps_reply_buffers: bool,
     /// How long the running script has slept.
     pub slept: Duration,
     /// Others use the engine through a front: what would end the process is not done.

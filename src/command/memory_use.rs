@@ -6,6 +6,10 @@ use super::session::Session;
 use super::{Ctx, Origin, State};
 use crate::store::{BASE_BYTES, EXPIRY_BYTES, KEY_BYTES, SessionId};
 
+/// How many buckets DEBUG CLIENT-EVICTION shows, and below which power of two the first one ends.
+pub(crate) const CLIENT_BUCKETS: usize = 19;
+pub(crate) const SMALLEST_BUCKET_LOG: u32 = 15;
+
 /// Memory, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct MemoryUse {
@@ -62,6 +66,7 @@ impl State {
         const WATCHED: usize = 64;
         const SUBSCRIBED: usize = 64;
         const QUEUED: usize = 48;
+        const PREFIX: usize = 64;
         let session = self.sessions.get(id);
         let queue = session.queue.as_ref().map_or(0, |queue| queue.bytes + queue.commands.len() * QUEUED);
         let inbox = session.subscriber.as_ref().map_or(0, |subscriber| {
@@ -70,7 +75,8 @@ impl State {
                 + subscriber.count(Topic::Shard);
             subscriber.unread().1 + topics * SUBSCRIBED
         });
-        queue + inbox + self.store.watch_count(id) * WATCHED
+        let prefixes = session.tracking.as_ref().map_or(0, |caching| caching.prefixes.len());
+        queue + inbox + self.store.watch_count(id) * WATCHED + prefixes * PREFIX
     }
     /// A client that came through a socket takes another amount now.
     #[cfg(feature = "server")]
@@ -81,7 +87,7 @@ impl State {
         if follows(session) {
             return peer.buffers.leave_out();
         }
-        let may_hold = session.queue.is_some() || session.subscriber.is_some();
+        let may_hold = session.queue.is_some() || session.subscriber.is_some() || session.tracking.is_some();
         peer.buffers.note_held(if may_hold || self.store.watch_count(id) > 0 {
             self.held_bytes(id)
         } else {
@@ -112,8 +118,8 @@ impl State {
     pub(crate) fn evict_clients(&mut self) {
         let Some(limit) = self.client_limit() else { return };
         while self.client_bytes() >= limit {
-            let may_go = |session: &Session| session.peer.is_some() && !session.no_evict && !follows(session);
-            let candidates = self.sessions.iter().filter(|(_, session)| may_go(session)).map(|(id, _)| id);
+            let candidates =
+                self.sessions.iter().filter(|(_, session)| may_be_evicted(session)).map(|(id, _)| id);
             let Some(id) = candidates.max_by_key(|id| (self.session_bytes(*id), std::cmp::Reverse(*id)))
             else {
                 return;
@@ -121,6 +127,19 @@ impl State {
             self.stats.evicted_clients += 1;
             Ctx::new(self, id, Origin::Client).cut_session(id);
         }
+    }
+    /// The clients that maxmemory-clients may end, by how much they take: for each bucket their memory, and how many they are.
+    /// The first bucket is below 32 KiB, each further one twice as much, the last one without bound.
+    pub(crate) fn client_buckets(&self) -> [(usize, usize); CLIENT_BUCKETS] {
+        let mut buckets = [(0, 0); CLIENT_BUCKETS];
+        let candidates = self.sessions.iter().filter(|(_, session)| may_be_evicted(session));
+        for (id, _) in candidates {
+            let bytes = self.session_bytes(id);
+            let log = (usize::BITS - bytes.leading_zeros()).saturating_sub(SMALLEST_BUCKET_LOG) as usize;
+            let (sum, count) = &mut buckets[log.min(CLIENT_BUCKETS - 1)];
+            (*sum, *count) = (*sum + bytes, *count + 1);
+        }
+        buckets
     }
     /// What waits for those that follow.
     pub(crate) fn replica_bytes(&self) -> usize {
@@ -151,6 +170,10 @@ impl State {
             process.reset();
         }
     }
+}
+
+fn may_be_evicted(session: &Session) -> bool {
+    session.peer.is_some() && !session.no_evict && !follows(session)
 }
 
 fn follows(session: &Session) -> bool {

@@ -67,6 +67,8 @@ pub struct Session {
     pub last_command: &'static str,
     /// Whether its replies are sent.
     pub replies: Replies,
+    /// What it does not want of the reply has been taken out of it already.
+    pub is_sifted: bool,
     /// CLIENT NO-EVICT is on.
     pub no_evict: bool,
     /// What it waits for, when it does.
@@ -75,6 +77,8 @@ pub struct Session {
     pub subscriber: Option<Box<Subscriber>>,
     /// ASKING: its next command may use a slot that is on its way here.
     pub asking: bool,
+    /// READONLY: it would read what a replica has.
+    pub reads_replicas: bool,
     /// CLIENT TRACKING: it caches keys.
     pub tracking: Option<Box<Caching>>,
     /// MONITOR: it is shown what runs.
@@ -104,6 +108,10 @@ pub enum Replies {
 }
 
 impl Replies {
+    /// Whether what is answered now is sent.
+    pub fn are_sent(self) -> bool {
+        matches!(self, Replies::On | Replies::SkipNext)
+    }
     /// The mode after a command, and whether its reply is sent.
     pub fn after_command(self) -> (Self, bool) {
         match self {

@@ -4,7 +4,7 @@
 use super::blocking::Unblock;
 use super::cluster::Cluster;
 use super::config::Config;
-use super::host::{Debug, Saving};
+use super::host::{Debug, Files, Saving};
 use super::libraries::Libraries;
 use super::pause::Pause;
 use super::process::{Process, Samples};
@@ -53,6 +53,8 @@ pub struct State {
     pub(crate) samples: Samples,
     /// The process that serves the engine, when one does.
     pub(crate) process: Option<Arc<Process>>,
+    /// Where files are, when they may be anywhere.
+    pub(crate) files: Option<Arc<dyn Files>>,
     /// When the engine was made, in milliseconds.
     pub started_at_ms: i64,
     /// All commands.
@@ -128,6 +130,7 @@ impl State {
             replication: Replication::default(),
             samples: Samples::default(),
             process: None,
+            files: None,
             started_at_ms: 0,
             table,
             log: log::Log::default(),

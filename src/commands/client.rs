@@ -192,14 +192,12 @@ fn client_info(cx: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Flow, F
 fn client_list(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
     let ids = match argv {
         [_, _] => by_client_id(cx),
-        [_, _, option, name] if is(option, "type") => match Type::named(name)? {
-            Type::Other => Vec::new(),
-            kind => {
-                let mut known = by_client_id(cx);
-                known.retain(|id| Type::of(cx.state.sessions.get(*id)) == kind);
-                known
-            }
-        },
+        [_, _, option, name] if is(option, "type") => {
+            let kind = Type::named(name)?;
+            let mut known = by_client_id(cx);
+            known.retain(|id| Type::of(cx.state.sessions.get(*id)) == kind);
+            known
+        }
         [_, _, option, ids @ ..] if is(option, "id") && !ids.is_empty() => {
             let known = by_client_id(cx);
             let mut found = Vec::new();
@@ -248,7 +246,10 @@ fn on_off(word: &[u8]) -> Result<bool, Failure> {
 fn client_reply(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
     let session = cx.session_mut();
     if is(argv[2], "on") {
-        session.replies = Replies::On;
+        // What SKIP asked for in the same transaction is still to come.
+        if session.replies != Replies::SkipNext {
+            session.replies = Replies::On;
+        }
         out.ok();
     } else if is(argv[2], "off") {
         session.replies = Replies::Off;

@@ -330,11 +330,19 @@ fn asking(cx: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Flow, Failur
 /// Replicas are read so; a node that is its own master is read in any case.
 fn readonly(cx: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
     is_node(cx)?;
+    cx.session_mut().reads_replicas = true;
     done(out)
 }
 
 fn readwrite(cx: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
     is_node(cx)?;
+    cx.session_mut().reads_replicas = false;
+    done(out)
+}
+
+/// Slots are served by others now, and so are those who wait for their keys.
+fn slots_changed(cx: &mut Ctx<'_>, out: &mut Reply) -> Result<Flow, Failure> {
+    cx.state.redirect_waiting();
     done(out)
 }
 
@@ -375,7 +383,7 @@ fn change_slots(
             cluster.importing.remove(&slot);
         }
     }
-    done(out)
+    slots_changed(cx, out)
 }
 
 fn listed(argv: Argv<'_>) -> Result<Vec<u16>, Failure> {
@@ -425,7 +433,7 @@ fn cluster_flushslots(cx: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<
     let cluster = cluster(cx)?;
     let own = (0..SLOT_COUNT).filter(|&slot| cluster.owner(slot) == Some(MYSELF));
     own.collect::<Vec<_>>().into_iter().for_each(|slot| cluster.assign(slot, None));
-    done(out)
+    slots_changed(cx, out)
 }
 
 fn keys_in_slot(state: &State, slot: i64) -> impl Iterator<Item = &[u8]> {
@@ -478,7 +486,7 @@ fn cluster_reset(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Fl
         return Err(Failure::RESET_WITH_KEYS);
     }
     cluster(cx)?.reset(hard);
-    done(out)
+    slots_changed(cx, out)
 }
 
 fn cluster_bumpepoch(cx: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
@@ -523,7 +531,7 @@ fn cluster_forget(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<F
         MYSELF => return Err(Failure::FORGET_MYSELF),
         other => cluster(cx)?.forget(other),
     }
-    done(out)
+    slots_changed(cx, out)
 }
 
 fn cluster_replicate(cx: &mut Ctx<'_>, argv: Argv<'_>, _: &mut Reply) -> Result<Flow, Failure> {
@@ -608,7 +616,7 @@ fn cluster_setslot(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<
         }
         _ => return Err(Failure::BAD_SETSLOT),
     }
-    done(out)
+    slots_changed(cx, out)
 }
 
 /// A slot has come to its new node.

@@ -6,6 +6,7 @@ use crate::command::{Argv, Ctx, Flow, Origin, help};
 use crate::error::Failure;
 use crate::reply::Reply;
 use crate::util::glob::glob;
+use std::borrow::Cow;
 
 pub(crate) static SPECS: &[Spec] = &[
     Spec {
@@ -110,7 +111,8 @@ fn config_set(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow,
     let mut config = cx.state.config.clone();
     for (name, setting, value) in &changes {
         let refused = |why: String| Failure::config_set(name.as_bytes(), &why);
-        setting.change(&mut config, value).map_err(refused)?;
+        let value = placed(cx, name, value).map_err(refused)?;
+        setting.change(&mut config, &value).map_err(refused)?;
     }
     for (name, setting, _) in &changes {
         setting
@@ -129,6 +131,15 @@ fn config_set(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow,
     }
     out.ok();
     Ok(Flow::Done)
+}
+
+/// A value as it is to be kept: `dir` is the whole path of a directory that is there.
+fn placed<'a>(cx: &Ctx<'_>, name: &str, value: &'a [u8]) -> Result<Cow<'a, [u8]>, String> {
+    let Some(files) = cx.state.files.as_ref().filter(|_| name == "dir") else {
+        return Ok(Cow::Borrowed(value));
+    };
+    let path = files.directory(&cx.state.config.text("dir"), &String::from_utf8_lossy(value))?;
+    Ok(Cow::Owned(path.into_bytes()))
 }
 
 /// A parameter, the name it was called by, and what it is to be.

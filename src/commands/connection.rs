@@ -216,6 +216,7 @@ fn reset(cx: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure
     session.db = 0;
     session.resp = Resp::V2;
     session.name = Bytes::default();
+    session.reads_replicas = false;
     if session.replies != Replies::Skip {
         session.replies = Replies::On;
     }

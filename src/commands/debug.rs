@@ -5,6 +5,7 @@ use crate::command::args::{int, is};
 use crate::command::faults::Fault;
 use crate::command::host::HostCall;
 use crate::command::log::LogLevel;
+use crate::command::memory_use::{CLIENT_BUCKETS, SMALLEST_BUCKET_LOG};
 use crate::command::spec::*;
 use crate::command::{Argv, Ctx, Flow, Handler, help};
 use crate::error::Failure;
@@ -161,18 +162,17 @@ fn config_rewrite(_: &mut Ctx<'_>, _: Argv<'_>, _: &mut Reply) -> Result<Flow, F
 }
 
 fn client_eviction(cx: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
-    const SMALLEST_LOG: u32 = 15;
-    const BUCKETS: u32 = 19;
     if cx.state.config.text("maxmemory-clients") == "0" {
         return Err(Failure::NO_CLIENT_EVICTION);
     }
     let mut text = String::new();
-    for bucket in 0..BUCKETS {
-        let from = if bucket == 0 { 0 } else { 1u64 << (bucket - 1 + SMALLEST_LOG) };
-        let to = (1u64 << (bucket + SMALLEST_LOG)) - 1;
+    for (bucket, (bytes, clients)) in (SMALLEST_BUCKET_LOG..).zip(cx.state.client_buckets()) {
+        let from = if bucket == SMALLEST_BUCKET_LOG { 0 } else { 1u64 << (bucket - 1) };
+        let is_last = bucket == SMALLEST_BUCKET_LOG + CLIENT_BUCKETS as u32 - 1;
         text += &format!("bucket {from:10}");
-        text += &if bucket == BUCKETS - 1 { "+            : ".to_owned() } else { format!(" - {to:10}: ") };
-        text += &format!("tot-mem: {:10}, clients: 0\n", 0);
+        text +=
+            &if is_last { "+            : ".to_owned() } else { format!(" - {:10}: ", (1u64 << bucket) - 1) };
+        text += &format!("tot-mem: {bytes:10}, clients: {clients}\n");
     }
     out.verbatim(*b"txt", text.as_bytes());
     Ok(Flow::Done)
@@ -435,7 +435,7 @@ fn replicate(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, 
 fn replybuffer(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
     let lasts_ms = &mut cx.state.debug.reply_peak_lasts_ms;
     match argv[3] {
-        _ if is(argv[2], "resizing") => {}
+        switch if is(argv[2], "resizing") => cx.state.debug.keeps_reply_buffers = !is_on(switch),
         _ if !is(argv[2], "peak-reset-time") => return Err(Failure::wrong_subcommand("DEBUG", argv[1])),
         time if is(time, "never") => *lasts_ms = Some(-1),
         time if is(time, "reset") => *lasts_ms = None,

@@ -311,6 +311,10 @@ impl Core {
                 self.answer_error(&Failure::ROLE_CHANGED, &mut reply);
                 Ctx::new(&mut self.state, id, Origin::Client).close_session(id);
             }
+            Unblock::Redirected => {
+                let failure = self.state.redirection(&wait).unwrap_or(Failure::UNBLOCKED);
+                self.answer_error(&failure, &mut reply);
+            }
             Unblock::StreamGone => self.fail_wait(id, &wait, &Failure::STREAM_GONE, &mut reply),
             Unblock::Resumed => return self.resume(id, &wait),
             Unblock::Closed => return self.deliver(id, Err(Error::closed())),

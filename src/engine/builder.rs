@@ -168,7 +168,7 @@ impl Builder {
         let engine = Engine::from_store(store, self.config, self.clock, settings, self.blocking);
         // Nobody else has the engine yet.
         if let Ok(mut core) = engine.shared.lock() {
-            core.files = self.files;
+            core.state.files = self.files;
             if let Some(cluster) = &mut core.state.cluster {
                 self.nodes.into_iter().for_each(|(node, slots)| cluster.add(node, slots));
             }

@@ -5,7 +5,7 @@ use super::client::has_a_name;
 use super::{Client, Core, Engine};
 use crate::command::host::HostCall;
 use crate::command::observe::Ran;
-use crate::command::session::Peer;
+use crate::command::session::{Peer, Replies};
 use crate::command::{Argv, Ctx, Flow, Origin, State, call, runs_now};
 use crate::error::{Error, Failure};
 use crate::reply::resp::encode;
@@ -31,6 +31,9 @@ pub(crate) struct Standing {
     pub(crate) before_auth: bool,
     /// It may not do everything: who holds the lock alone can tell what.
     pub(crate) restricted: bool,
+    /// Not each of its replies is sent, and the next one is not: CLIENT REPLY.
+    pub(crate) withholds: bool,
+    pub(crate) is_unheard: bool,
     /// Its last call waits for its reply.
     pub(crate) waits: bool,
     /// The longest word that it may send.
@@ -61,6 +64,8 @@ pub(crate) struct Tended {
     pub(crate) idle_s: i64,
     /// After how many milliseconds its use of the reply buffer is measured anew; none for never.
     pub(crate) peak_lasts_ms: Option<i64>,
+    /// Its reply buffer stays as large as it is.
+    pub(crate) keeps_reply_buffer: bool,
 }
 
 /// What a request needs beside its words.
@@ -139,15 +144,20 @@ impl Client {
         let Desk { waker, reply, out, sent } = desk;
         reply.clear();
         has_a_name(argv)?;
+        let mut told = |reply: &Reply| {
+            if !standing.is_unheard {
+                encode(reply, standing.resp, out);
+            }
+        };
         if !standing.restricted && self.shared.answers_beside_the_lock(argv, reply) {
-            encode(reply, standing.resp, out);
+            told(reply);
             return Ok(());
         }
         let mut core = match self.shared.lock() {
             Ok(core) => core,
             Err(error) => {
                 reply.error_text(error.reply_text().ok_or_else(|| error.clone())?);
-                encode(reply, standing.resp, out);
+                told(reply);
                 return Ok(());
             }
         };
@@ -168,6 +178,16 @@ impl Client {
         }
         core.state.note_unsent(self.id, out.len() - sent, standing)
     }
+    /// A request without a word has come.
+    ///
+    /// # Errors
+    /// A poisoned engine; a script of another thread runs for long.
+    pub(crate) fn pass_over(&self, standing: &mut Standing) -> Result<(), Error> {
+        let mut core = self.shared.lock()?;
+        core.state.pass_over(self.id);
+        *standing = core.standing(self.id);
+        Ok(())
+    }
     /// Looks after the client, from time to time.
     ///
     /// # Errors
@@ -177,14 +197,15 @@ impl Client {
         let now_ms = core.clock.now_ms();
         let session = core.state.sessions.get(self.id);
         let idle_s = now_ms.div_euclid(1000) - session.used_at_ms.div_euclid(1000);
-        let peak_lasts_ms = core.state.debug.reply_peak_lasts();
+        let debug = &core.state.debug;
+        let (peak_lasts_ms, keeps_reply_buffer) = (debug.reply_peak_lasts(), debug.keeps_reply_buffers);
         if !session.closed
             && (core.state.is_idle_for_too_long(self.id, idle_s) || core.state.has_too_much(self.id, now_ms))
         {
             Ctx::new(&mut core.state, self.id, Origin::Client).cut_session(self.id);
             return Err(Error::closed());
         }
-        Ok(Tended { idle_s, peak_lasts_ms })
+        Ok(Tended { idle_s, peak_lasts_ms, keeps_reply_buffer })
     }
     /// Appends what has come meanwhile: the reply of a call that waited, and messages unless much waits already. The waker
     /// is woken when there is more.
@@ -256,11 +277,18 @@ impl State {
             cut: session.cut,
             before_auth: session.restricted && self.users.ask_for_password(session),
             restricted: session.restricted,
+            withholds: session.replies != Replies::On,
+            is_unheard: !session.replies.are_sent(),
             waits: false,
             word_max: self.config.proto_max_bulk_len,
             unread_max: self.config.client_query_buffer_limit,
             unsent_max: self.config.output_limits.of(session).hard_bytes,
         }
+    }
+    /// A request without a word counts as one whose reply is not sent.
+    fn pass_over(&mut self, id: SessionId) {
+        let session = self.sessions.get_mut(id);
+        session.replies = session.replies.after_command().0;
     }
     /// So much waits now to be sent to a client. Its session ends where that is more than may.
     fn note_unsent(&mut self, id: SessionId, unsent: usize, standing: &mut Standing) -> Result<(), Error> {
@@ -335,11 +363,21 @@ impl Meanwhile<'_> {
         if let Err(failure) = self.call(client, argv, reply) {
             reply.error(&failure);
         }
+        let session = self.state.sessions.get_mut(client.id);
+        let (replies, is_sent) = session.replies.after_command();
+        session.replies = replies;
         self.state.take_ahead(client.id, out);
         *standing = self.state.standing(client.id);
-        encode(reply, standing.resp, out);
+        if is_sent {
+            encode(reply, standing.resp, out);
+        }
         self.state.take_messages(client.id, out);
         Ok(())
+    }
+    /// See [`Client::pass_over`].
+    pub(crate) fn pass_over(&mut self, client: &Client, standing: &mut Standing) {
+        self.state.pass_over(client.id);
+        *standing = self.state.standing(client.id);
     }
     /// See [`Client::receive`]; nothing is published while a script runs that other sessions would get at once.
     pub(crate) fn receive(&mut self, client: &Client, desk: Desk<'_>) {

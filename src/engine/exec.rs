@@ -19,12 +19,24 @@ impl Core {
             return Ok(());
         }
         self.state.sessions.get_mut(id).running = Some(queue.commands.len());
-        out.array(queue.commands.len());
+        self.answer_in_exec(id, out, |_, out| out.array(queue.commands.len()));
         for words in &queue.commands {
             let argv: Vec<&[u8]> = words.iter().map(|word| &**word).collect();
-            self.run(id, Origin::Exec, &argv, out);
+            self.answer_in_exec(id, out, |core, out| core.run(id, Origin::Exec, &argv, out));
         }
-        self.state.sessions.get_mut(id).running = None;
+        let session = self.state.sessions.get_mut(id);
+        session.running = None;
+        session.is_sifted = session.peer.is_some();
         Ok(())
+    }
+    /// A part of the reply. CLIENT REPLY holds from where it stands in a transaction, so that parts of the array are missing:
+    /// a client that came through a socket gets it so.
+    fn answer_in_exec(&mut self, id: SessionId, out: &mut Reply, answer: impl FnOnce(&mut Self, &mut Reply)) {
+        let mark = out.mark();
+        answer(self, out);
+        let session = self.state.sessions.get(id);
+        if !session.replies.are_sent() && session.peer.is_some() {
+            out.keep_pushes_since(mark);
+        }
     }
 }

@@ -13,32 +13,10 @@ use crate::reply::Reply;
 use crate::store::SessionId;
 use std::sync::{Arc, Weak};
 
-/// Where an engine keeps files: it touches none itself. See [`Builder::files`](crate::Builder::files).
-///
-/// Called under the engine's lock, from the thread that called SAVE or another command that needs it.
-pub trait Files: Send + Sync {
-    /// Writes a file in this directory, in place of one of the same name: all of it, or nothing.
-    ///
-    /// # Errors
-    /// Why it was not written.
-    fn write(&self, directory: &str, name: &str, content: &[u8]) -> Result<(), String>;
-    /// Reads a file.
-    ///
-    /// # Errors
-    /// Why there is nothing.
-    fn read(&self, directory: &str, name: &str) -> Result<Vec<u8>, String>;
-}
-
 /// A front that can be told to end.
 pub(crate) trait Stop: Send + Sync {
     /// It ends after what it is doing now.
     fn stop(&self);
-}
-
-impl std::fmt::Debug for dyn Files {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Files")
-    }
 }
 
 impl Engine {
@@ -56,7 +34,7 @@ impl Engine {
     /// When the file cannot be written; else as [`setting`](Self::setting).
     pub fn save_at_end(&self) -> Result<(), Error> {
         let mut core = self.shared.lock()?;
-        if core.files.is_none()
+        if core.state.files.is_none()
             || core.has_shut_down
             || core.state.saving.is_given_up
             || core.state.config.save_points().is_empty()
@@ -106,7 +84,7 @@ impl Core {
     }
     /// Writes an image where files are.
     fn save(&mut self) -> Result<(), Failure> {
-        let files = self.files.clone().ok_or(Failure::NO_FILES)?;
+        let files = self.state.files.clone().ok_or(Failure::NO_FILES)?;
         let image = save(&self.state, Overdue::Keep);
         let config = &self.state.config;
         let written = files.write(&config.text("dir"), &config.text("dbfilename"), &image);
@@ -123,7 +101,7 @@ impl Core {
     /// Saves when the setting says that it is time.
     pub(super) fn save_when_due(&mut self) {
         let changes = self.state.changes_since_save();
-        if self.files.is_none() || changes == 0 {
+        if self.state.files.is_none() || changes == 0 {
             return;
         }
         let now_s = self.state.store.now_ms().div_euclid(1000);
@@ -152,7 +130,7 @@ impl Core {
         Ok(())
     }
     fn reload(&mut self, saves: bool, flush: bool, merge: bool) -> Result<(), Failure> {
-        if saves && self.files.is_some() {
+        if saves && self.state.files.is_some() {
             self.save()?;
         } else if saves {
             self.image = Some(save(&self.state, Overdue::Keep).into());
@@ -173,7 +151,7 @@ impl Core {
     }
     /// What was saved last.
     fn saved_image(&self) -> Option<Arc<[u8]>> {
-        let Some(files) = &self.files else { return self.image.clone() };
+        let Some(files) = &self.state.files else { return self.image.clone() };
         let config = &self.state.config;
         files.read(&config.text("dir"), &config.text("dbfilename")).ok().map(Arc::from)
     }

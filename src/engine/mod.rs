@@ -23,12 +23,12 @@ mod state;
 mod users;
 
 pub use crate::command::faults::Loss;
+pub use crate::command::host::Files;
 pub use blocking::Blocking;
 pub use builder::Builder;
 pub use client::Client;
 #[cfg(feature = "server")]
 pub(crate) use connection::{Desk, Meanwhile, Pulse, Standing, Tended, UNSENT_BEFORE_MESSAGES};
-pub use host::Files;
 pub(crate) use host::Stop;
 pub use inbox::NextMessage;
 pub use journal::Journal;
@@ -73,8 +73,6 @@ pub(crate) struct Core {
     pub(crate) fault: Option<Box<Fault>>,
     /// The last image that DEBUG RELOAD has made.
     image: Option<Arc<[u8]>>,
-    /// Where files are.
-    files: Option<Arc<dyn Files>>,
     /// SHUTDOWN has been called.
     has_shut_down: bool,
     /// Fronts that serve the engine.
@@ -276,7 +274,8 @@ impl Core {
         let session = self.state.sessions.get_mut(id);
         let (replies, sent) = session.replies.after_command();
         session.replies = replies;
-        if !sent {
+        let is_sifted = std::mem::take(&mut session.is_sifted);
+        if !sent && !is_sifted {
             out.keep_pushes();
         }
     }

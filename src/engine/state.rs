@@ -150,7 +150,6 @@ impl Engine {
             has_moved: false,
             fault: None,
             image: None,
-            files: None,
             has_shut_down: false,
             fronts: Vec::new(),
             blocking,

@@ -39,7 +39,7 @@ impl Engine {
 impl Core {
     /// ACL LOAD, from the file that the parameter `aclfile` names.
     pub(super) fn load_users(&mut self) -> Result<(), Failure> {
-        let files = self.files.clone().ok_or(Failure::NO_FILES)?;
+        let files = self.state.files.clone().ok_or(Failure::NO_FILES)?;
         let (directory, name) = (self.state.config.text("dir"), self.state.config.text("aclfile"));
         let text = files.read(&directory, &name);
         let text = text.map_err(|why| Failure::acl_file_unreadable(&name, &why))?;
@@ -47,7 +47,7 @@ impl Core {
     }
     /// ACL SAVE.
     pub(super) fn save_users(&mut self) -> Result<(), Failure> {
-        let files = self.files.clone().ok_or(Failure::NO_FILES)?;
+        let files = self.state.files.clone().ok_or(Failure::NO_FILES)?;
         let (directory, name) = (self.state.config.text("dir"), self.state.config.text("aclfile"));
         let text = self.state.users.to_file(self.state.table);
         files.write(&directory, &name, &text).map_err(|_| Failure::ACL_FILE_NOT_WRITTEN)

@@ -114,7 +114,7 @@ texts! {
     /// A session that follows asks for a key.
     REPLICA_TOUCHES_KEYS = "ERR Replica can't interact with the keyspace";
     /// SAVE by an engine that has no place for files.
-    NO_FILES = "ERR this engine has no place for files: Builder::files gives it one, as moonkeep serve --dir does; Engine::save_rdb gives the bytes";
+    NO_FILES = "ERR this engine has no place for files: Builder::files gives it one, as moonkeep serve does; Engine::save_rdb gives the bytes";
     /// SAVE that failed, in the server's one word.
     SAVE_FAILED = "ERR";
     /// SHUTDOWN ABORT.

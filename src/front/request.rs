@@ -96,6 +96,8 @@ pub(super) struct Requests {
     words: Vec<Range<usize>>,
     /// Words of an inline command, which are unquoted.
     unquoted: Option<Vec<Vec<u8>>>,
+    /// Requests without a word were passed over.
+    has_passed_over: bool,
 }
 
 impl Requests {
@@ -119,6 +121,11 @@ impl Requests {
     #[cfg(feature = "server")]
     pub(super) fn begun(&self) -> usize {
         self.bytes.len() - self.at
+    }
+    /// Bytes of the words of a request that are there.
+    #[cfg(feature = "server")]
+    pub(super) fn word_bytes(&self) -> usize {
+        self.words.iter().map(Range::len).sum()
     }
     /// What is left of a long word, with its line end; 0 where the word is short or its length is not known.
     pub(super) fn expected(&self) -> usize {
@@ -160,7 +167,7 @@ impl Requests {
                     None => return Ok(false),
                     Some(true) => return Ok(true),
                     // An empty line.
-                    Some(false) => self.finish(),
+                    Some(false) => self.pass_over(),
                 }
                 continue;
             }
@@ -168,11 +175,25 @@ impl Requests {
             let count = count(&self.bytes[line.start + 1..line.end], bounds)?;
             self.at = line.end + 2;
             if count == 0 {
-                self.finish();
+                self.pass_over();
                 continue;
             }
             self.missing = count;
         }
+    }
+    fn pass_over(&mut self) {
+        self.has_passed_over = true;
+        self.finish();
+    }
+    /// Whether requests without a word were passed over since this was last asked.
+    #[cfg(feature = "server")]
+    pub(super) fn take_passed_over(&mut self) -> bool {
+        std::mem::take(&mut self.has_passed_over)
+    }
+    /// Drops all that has arrived.
+    #[cfg(feature = "server")]
+    pub(super) fn discard(&mut self) {
+        *self = Requests::default();
     }
     /// The words of the request, once `advance` has said that they are there.
     pub(super) fn words(&self) -> Vec<&[u8]> {

@@ -46,9 +46,9 @@ pub struct Reply {
 }
 
 /// A place on the tape to go back to, see [`Reply::rollback`].
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Mark {
-    ops: usize,
+    pub(super) ops: usize,
     data: usize,
 }
 

@@ -1,6 +1,6 @@
 //! Reading a tape: `ReplyRef` is one value, borrowed; `Items` walks the elements of an aggregate.
 
-use super::tape::{Kind, Op, Reply};
+use super::tape::{Kind, Mark, Op, Reply};
 use std::fmt;
 
 /// One value of a reply, borrowed from it.
@@ -141,8 +141,12 @@ impl Reply {
     }
     /// Drops all but the push messages, wherever they stand: what a client reads that wants no replies.
     pub(crate) fn keep_pushes(&mut self) {
+        self.keep_pushes_since(Mark::default());
+    }
+    /// Drops all but the push messages of what was written since the mark.
+    pub(crate) fn keep_pushes_since(&mut self, mark: Mark) {
         let mut kept = Reply::new();
-        let mut at = 0;
+        let mut at = mark.ops;
         while at < self.ops.len() {
             let ops = &self.ops[at..];
             if ops[0].kind == Kind::Push {
@@ -150,7 +154,8 @@ impl Reply {
             }
             at += if ops[0].kind == Kind::Push { width(ops) } else { 1 };
         }
-        *self = kept;
+        self.rollback(mark);
+        kept.values().for_each(|push| self.value(push));
     }
     /// True when the first value is an error.
     pub fn is_error(&self) -> bool {

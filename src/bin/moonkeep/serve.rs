@@ -3,8 +3,8 @@
 use crate::parameters;
 use crate::setting::{Setting, number, setting_help, text};
 use crate::{Refusal, Word, next_word, print};
-use moonkeep::server::{Disk, Listen, Server};
-use moonkeep::{Blocking, Clock, Engine, Limits};
+use moonkeep::server::{Disk, InMemory, Listen, Server};
+use moonkeep::{Blocking, Clock, Engine, Files, Limits};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::path::Path;
@@ -24,7 +24,8 @@ Where it listens (default: --port 6379):
   --requirepass WORD  the password that clients have to give (AUTH); ACL SETUSER has more of this kind
   --unix PATH         a unix socket
   --dir DIRECTORY     where the keyspace is kept in a file: loaded from there at the start, written there by SAVE and BGSAVE,
-                      and when it ends if the parameter save says so. Default: nowhere
+                      and when it ends if the parameter save says so. Default: in memory only; SAVE and BGSAVE work, and nothing of it
+                      is left at the end
   --dbfilename NAME   the name of that file (default dump.rdb)
   --NAME VALUE …      a parameter as redis-server takes it, as --save 900 1 --maxmemory 100mb; --config NAME=VALUE is the
                       same in one word. For each user: --user alice on \">secret\" ~orders:* +@read; aclfile names a file of
@@ -205,12 +206,20 @@ impl Options {
         if let Some(path) = &self.listen.unix {
             builder = builder.setting("unixsocket", &path.to_string_lossy())?;
         }
-        builder = builder.setting("dir", &std::env::current_dir().unwrap_or_default().to_string_lossy())?;
+        let here = std::env::current_dir().unwrap_or_default().to_string_lossy().into_owned();
+        builder = builder.setting("dir", &here)?;
         for (name, value) in &self.parameters {
-            builder = builder.setting(name, value)?;
+            if name == "dir" {
+                let path = Disk.directory(&here, value);
+                let path =
+                    path.map_err(|why| Refusal(format!("cannot use the directory {value:?}: {why}")))?;
+                builder = builder.setting(name, &path)?;
+            } else {
+                builder = builder.setting(name, value)?;
+            }
         }
         if !self.keeps_files {
-            return Ok(builder.build());
+            return Ok(builder.files(Arc::new(InMemory::default())).build());
         }
         let engine = builder.files(Arc::new(Disk)).build();
         self.load(&engine)?;

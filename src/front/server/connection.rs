@@ -37,6 +37,9 @@ pub(super) struct Connection {
     sent: usize,
     /// It ends once all is written.
     closing: bool,
+    /// It would end, but nothing is written that tells of it (CLIENT REPLY OFF): it is heard no more, and stays until the
+    /// other side goes.
+    lingers: bool,
     /// The other side will send no more.
     finished: bool,
     /// It is told when the socket has room again.
@@ -81,6 +84,7 @@ impl Connection {
             out: Vec::new(),
             sent: 0,
             closing: false,
+            lingers: false,
             finished: false,
             awaits_room: false,
             readable: true,
@@ -108,7 +112,7 @@ impl Connection {
     }
     /// Goes on as far as it can. True when it has to come again: there is more to be read.
     pub(super) fn go_on(&mut self, mut door: Door<'_, '_>, reply: &mut Reply) -> Result<bool, Gone> {
-        if self.called {
+        if self.called && !self.lingers {
             self.receive(door.as_deref_mut(), reply)?;
         }
         if self.readable {
@@ -116,13 +120,12 @@ impl Connection {
         }
         self.work(door, reply)?;
         self.write()?;
-        self.buffers.note_unread(self.requests.pending(), self.requests.free());
-        self.buffers.count();
+        self.note_buffered();
         let unanswered = self.standing.waits || self.is_full();
         if self.finished && !unanswered {
             return Err(Gone);
         }
-        let has_room_again = self.called && self.unsent() == 0;
+        let has_room_again = self.called && !self.lingers && self.unsent() == 0;
         Ok((self.readable && self.may_read()) || has_room_again)
     }
     /// Whether it is read from. One that waits is too: it may have gone, and then it waits no more.
@@ -198,15 +201,24 @@ impl Connection {
     }
     /// Makes the calls that have arrived, in order, until one waits.
     fn work(&mut self, mut door: Door<'_, '_>, reply: &mut Reply) -> Result<(), Gone> {
+        if self.lingers {
+            self.requests.discard();
+        }
         while !self.standing.waits && !self.closing && !self.is_full() && self.requests.pending() > 0 {
             let bounds = Bounds { word_max: self.standing.word_max, before_auth: self.standing.before_auth };
-            match self.requests.advance(bounds) {
+            let advanced = self.requests.advance(bounds);
+            if self.requests.take_passed_over() && self.standing.withholds {
+                self.pass_over(door.as_deref_mut())?;
+            }
+            match advanced {
                 Ok(false) if self.requests.begun() as u64 > self.standing.unread_max => return Err(Gone),
                 Ok(false) => break,
                 Ok(true) => {}
                 Err(error) => {
-                    error.write(&mut self.out);
-                    self.closing = true;
+                    if !self.standing.is_unheard {
+                        error.write(&mut self.out);
+                    }
+                    self.end();
                     break;
                 }
             }
@@ -230,10 +242,30 @@ impl Connection {
         }
         Ok(())
     }
+    /// A request without a word counts for CLIENT REPLY SKIP.
+    fn pass_over(&mut self, door: Door<'_, '_>) -> Result<(), Gone> {
+        let passed = match door {
+            None => self.client.pass_over(&mut self.standing),
+            Some(meanwhile) => {
+                meanwhile.pass_over(&self.client, &mut self.standing);
+                Ok(())
+            }
+        };
+        self.note(passed)
+    }
+    /// It ends once all is written. As on the server, nobody notices where there is nothing to be written.
+    fn end(&mut self) {
+        if self.unsent() > 0 {
+            self.closing = true;
+        } else {
+            self.lingers = true;
+            self.requests.discard();
+        }
+    }
     /// What a call has left behind: an end that is told, or one that is not.
     fn note(&mut self, result: Result<(), Error>) -> Result<(), Gone> {
-        self.closing |= self.standing.closed;
         match result {
+            Ok(()) if self.standing.closed && !self.lingers => self.end(),
             Ok(()) => {}
             Err(error) if error.is_closed() || error.is_connection_lost() => self.closing = true,
             Err(_) => return Err(Gone),
@@ -243,16 +275,16 @@ impl Connection {
     /// Looks after the client, about once a second: gives back memory that it does not use, ends it where a setting wants
     /// it to be ended.
     pub(super) fn tend(&mut self, now_ms: i64) -> Result<(), Gone> {
-        let Tended { idle_s, peak_lasts_ms } = match self.client.tend() {
+        let Tended { idle_s, peak_lasts_ms, keeps_reply_buffer } = match self.client.tend() {
             Ok(tended) => tended,
             // A script of another thread runs for long.
             Err(error) if error.is_reply() => return Ok(()),
             Err(_) => return Err(Gone),
         };
         self.requests.shrink(idle_s);
-        self.buffers.note_unread(self.requests.pending(), self.requests.free());
-        self.buffers.count();
-        match self.buffers.fit_reply_buffer() {
+        self.note_buffered();
+        let fit = if keeps_reply_buffer { Fit::Same } else { self.buffers.fit_reply_buffer() };
+        match fit {
             Fit::Smaller => self.process.shrinks.add(1),
             Fit::Larger => self.process.expands.add(1),
             Fit::Same => {}
@@ -262,6 +294,14 @@ impl Connection {
             self.measured_at_ms = now_ms;
         }
         Ok(())
+    }
+    /// What has arrived is counted: what is no whole word yet, and the words of a request that is not whole.
+    fn note_buffered(&mut self) {
+        self.buffers.note_unread(self.requests.begun(), self.requests.free());
+        if !self.standing.waits {
+            self.buffers.note_words(self.requests.word_bytes());
+        }
+        self.buffers.count();
     }
     /// Writes as much as the socket takes.
     fn write(&mut self) -> Result<(), Gone> {

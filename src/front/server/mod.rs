@@ -2,13 +2,13 @@
 //! loop that serves them all, `socket` what it listens and writes to, `process` what it costs.
 
 mod connection;
-mod disk;
+mod files;
 mod process;
 mod socket;
 mod turns;
 
 use crate::engine::{Engine, Stop};
-pub use disk::Disk;
+pub use files::{Disk, InMemory};
 use process::Figures;
 use socket::Listener;
 use std::fmt;
