@@ -25,6 +25,8 @@ mod diff;
 mod examples;
 #[cfg(feature = "sim")]
 mod exploring;
+#[cfg(feature = "sim")]
+mod exploring_worlds;
 mod functions;
 mod fuzz_smoke;
 mod hostile;

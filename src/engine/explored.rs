@@ -62,6 +62,12 @@ impl Client {
 }
 
 impl Engine {
+    /// Whether there are keys.
+    pub(crate) fn holds_keys(&self) -> Result<bool, Error> {
+        let core = self.shared.lock()?;
+        let store = &core.state.store;
+        Ok(!store.is_empty())
+    }
     /// The first moment at which a key is gone that is there now.
     pub(crate) fn next_expiry_ms(&self) -> Result<Option<i64>, Error> {
         Ok(self.shared.lock()?.state.store.first_expiry_ms().map(|last_ms| last_ms.saturating_add(1)))

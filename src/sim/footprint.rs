@@ -25,8 +25,14 @@ impl Footprint {
         self.all
     }
 
-    pub(super) fn add(&mut self, key: &[u8], is_write: bool) {
-        self.add_hash(hash_of(key), is_write);
+    /// A key of an engine.
+    pub(super) fn add(&mut self, node: usize, key: &[u8], is_write: bool) {
+        self.add_hash(hash_of(&(node, key)), is_write);
+    }
+
+    /// A table of the business database.
+    pub(super) fn add_table(&mut self, table: &str, is_write: bool) {
+        self.add_hash(hash_of(&("table", table)), is_write);
     }
 
     fn add_hash(&mut self, hash: u64, is_write: bool) {

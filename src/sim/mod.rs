@@ -32,26 +32,38 @@
 //! # Ok::<(), moonkeep::Error>(())
 //! ```
 //!
-//! `world` is what a client may call and what is there first, `run` one schedule, `search` which ones are run, `table` how one
-//! is shown. Clients share a manual clock and one engine; nothing here opens a socket or starts a thread.
+//! `world` is what is there first, `client` what a client may do, `store` the business database beside the keyspace, `run` one
+//! schedule, `search` which ones are run and `parts` by which threads, `table` how one is shown. Clients share a manual clock
+//! and one engine, or several with clocks of their own; nothing here opens a socket. Threads are used for long searches only.
 
+mod client;
+mod desk;
 mod footprint;
+mod parts;
 mod report;
 mod run;
 mod sample;
 mod search;
+mod smallest;
+mod store;
 mod table;
+mod twice;
 mod view;
 mod world;
 
-pub use report::{Failure, Report};
-pub use table::Row;
+pub use client::{Call, Client};
+pub use desk::Outcome;
+pub use report::{Failure, Progress, Report};
+pub use store::{Is, Row, Store, StoreError, StoreSetup, Update, Value};
+pub use table::Row as Step;
 pub use view::{Judgement, View};
-pub use world::{Call, Client, Outcome, World};
+pub use world::{Node, World};
 
-use crate::engine::{Engine, Snapshot};
+use std::sync::Arc;
+
 use crate::error::Error;
-use crate::util::clock::Clock;
+use run::Keeps;
+use world::Base;
 
 /// What may happen at a point of a schedule. Clients are told by their place in the order in which they were added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -66,6 +78,15 @@ pub enum Action {
     Crash(usize),
     /// The clock goes to this moment in milliseconds: an expiry, the end of a sleep or of a timeout.
     Time(i64),
+    /// The clock of one engine jumps before the others, to its next expiry.
+    Jump {
+        /// Which engine, by its place in the world.
+        node: usize,
+        /// How far.
+        by_ms: i64,
+    },
+    /// This engine restarts without what it held.
+    Restart(usize),
 }
 
 impl Action {
@@ -75,7 +96,7 @@ impl Action {
             | Action::LoseReply(index)
             | Action::LoseRequest(index)
             | Action::Crash(index) => Some(index),
-            Action::Time(_) => None,
+            Action::Time(_) | Action::Jump { .. } | Action::Restart(_) => None,
         }
     }
 
@@ -85,7 +106,13 @@ impl Action {
 }
 
 /// How many faults of each kind a schedule may have.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+///
+/// ```
+/// use moonkeep::sim::Faults;
+/// let faults = Faults::none().clock_jumps(1).lost_replies(1);
+/// assert_eq!(faults, Faults { clock_jumps: 1, lost_replies: 1, ..Faults::default() });
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Faults {
     /// Jumps of the clock to the next expiry, end of a sleep or of a timeout while clients could go on: every pause that
     /// matters is one of them. That time passes when nobody can go on is not counted.
@@ -96,6 +123,53 @@ pub struct Faults {
     pub lost_replies: usize,
     /// Requests that are lost before it.
     pub lost_requests: usize,
+    /// Jumps of the clock of one engine to its next expiry, while the others' stand.
+    pub node_jumps: usize,
+    /// Engines that restart without what they held.
+    pub restarts: usize,
+}
+
+impl Faults {
+    /// No faults.
+    pub const fn none() -> Self {
+        Faults { clock_jumps: 0, crashes: 0, lost_replies: 0, lost_requests: 0, node_jumps: 0, restarts: 0 }
+    }
+
+    /// So many jumps of the clock.
+    #[must_use]
+    pub const fn clock_jumps(self, most: usize) -> Self {
+        Faults { clock_jumps: most, ..self }
+    }
+
+    /// So many clients that end.
+    #[must_use]
+    pub const fn crashes(self, most: usize) -> Self {
+        Faults { crashes: most, ..self }
+    }
+
+    /// So many lost replies.
+    #[must_use]
+    pub const fn lost_replies(self, most: usize) -> Self {
+        Faults { lost_replies: most, ..self }
+    }
+
+    /// So many lost requests.
+    #[must_use]
+    pub const fn lost_requests(self, most: usize) -> Self {
+        Faults { lost_requests: most, ..self }
+    }
+
+    /// So many jumps of the clock of one engine.
+    #[must_use]
+    pub const fn node_jumps(self, most: usize) -> Self {
+        Faults { node_jumps: most, ..self }
+    }
+
+    /// So many engines that restart empty.
+    #[must_use]
+    pub const fn restarts(self, most: usize) -> Self {
+        Faults { restarts: most, ..self }
+    }
 }
 
 /// Which schedules are run.
@@ -149,9 +223,12 @@ pub enum At {
     End,
 }
 
-type Predicate<'a> = Box<dyn Fn(&View<'_>) -> Result<(), String> + 'a>;
+type Predicate<'a> = Box<dyn Fn(&View<'_>) -> Result<(), String> + Sync + 'a>;
 
-type Telling<'a> = Box<dyn Fn(&View<'_>) -> String + 'a>;
+type Telling<'a> = Box<dyn Fn(&View<'_>) -> String + Sync + 'a>;
+
+/// What is told of a long search, and each how many schedules.
+type Watching<'a> = (u64, Box<dyn Fn(&Progress) + Sync + 'a>);
 
 struct Invariant<'a> {
     name: String,
@@ -161,28 +238,37 @@ struct Invariant<'a> {
 
 /// An exploration: what is explored, what has to hold, how much is tried.
 pub struct Explore<'a> {
-    build: Box<dyn Fn(&mut World) + 'a>,
+    build: Box<dyn Fn(&mut World) + Sync + 'a>,
     invariants: Vec<Invariant<'a>>,
     outcome: Option<Telling<'a>>,
+    watching: Option<Watching<'a>>,
     faults: Faults,
     search: Search,
     reduction: Reduction,
     runs_max: u64,
     depth_max: usize,
+    states_max: usize,
+    threads: Option<usize>,
+    runs_twice: bool,
 }
 
 impl<'a> Explore<'a> {
-    /// Explores this world. `build` is called for each schedule, so what it captures and changes is to be made within.
-    pub fn new(build: impl Fn(&mut World) + 'a) -> Self {
+    /// Explores this world. `build` is called for each schedule, by several threads in a long search, so what it captures and
+    /// changes is to be made within.
+    pub fn new(build: impl Fn(&mut World) + Sync + 'a) -> Self {
         Explore {
             build: Box::new(build),
             invariants: Vec::new(),
             outcome: None,
-            faults: Faults::default(),
+            watching: None,
+            faults: Faults::none(),
             search: Search::Exhaustive,
             reduction: Reduction::default(),
             runs_max: 10_000_000,
             depth_max: 10_000,
+            states_max: 16_000_000,
+            threads: None,
+            runs_twice: false,
         }
     }
 
@@ -191,15 +277,15 @@ impl<'a> Explore<'a> {
         mut self,
         name: &str,
         at: At,
-        predicate: impl Fn(&View<'_>) -> J + 'a,
+        predicate: impl Fn(&View<'_>) -> J + Sync + 'a,
     ) -> Self {
         let holds: Predicate<'a> = Box::new(move |view| predicate(view).judge());
         self.invariants.push(Invariant { name: name.to_owned(), at, holds });
         self
     }
 
-    /// How outcomes are told apart in the report: by default by what the watched keys hold and who did not end well.
-    pub fn outcome(mut self, tell: impl Fn(&View<'_>) -> String + 'a) -> Self {
+    /// How outcomes are told apart in the report: by default by what is shown beside the table and who did not end well.
+    pub fn outcome(mut self, tell: impl Fn(&View<'_>) -> String + Sync + 'a) -> Self {
         self.outcome = Some(Box::new(tell));
         self
     }
@@ -229,21 +315,54 @@ impl<'a> Explore<'a> {
         self
     }
 
+    /// The most points that are remembered where points are told apart (16 million, of about 10 bytes each). What comes after
+    /// is explored as if it had not been seen before: the search is longer, and as right.
+    pub fn states_max(mut self, states: usize) -> Self {
+        self.states_max = states;
+        self
+    }
+
+    /// How many threads a long search may use; as many as the machine has cores by default. What is found does not depend on
+    /// it. A search that tells points apart uses one.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = Some(threads.max(1));
+        self
+    }
+
+    /// Calls this each time that so many schedules were run or left out.
+    pub fn progress(mut self, every: u64, tell: impl Fn(&Progress) + Sync + 'a) -> Self {
+        self.watching = Some((every.max(1), Box::new(tell)));
+        self
+    }
+
+    /// Runs each schedule twice, and refuses a world in which a client, a reply or an engine is not the same again: a hunt for
+    /// randomness, real time and whatever else is not under control.
+    pub fn twice(mut self) -> Self {
+        self.runs_twice = true;
+        self
+    }
+
     /// Runs the search, and looks for the smallest failing schedule if there is one.
     ///
     /// # Errors
     /// A set-up command that fails, a client with a bad name, one that awaits something but its calls, one that does not
-    /// do the same again when it is answered the same.
+    /// do the same again when it is answered the same (it is named).
     pub fn run(&self) -> Result<Report, Error> {
         let base = self.base()?;
         let mut report = match self.search {
-            Search::Exhaustive => self.exhaust(&base, None, self.faults, false)?,
-            Search::Bounded { switches } => self.exhaust(&base, Some(switches), self.faults, false)?,
+            Search::Exhaustive => self.exhaust_all(&base, None)?,
+            Search::Bounded { switches } => self.exhaust_all(&base, Some(switches))?,
             Search::Random { seed, runs } => self.random(&base, seed, runs)?,
             Search::Pct { depth, runs, seed } => self.pct(&base, depth, runs, seed)?,
         };
-        if report.failing > 0 && matches!(self.search, Search::Exhaustive | Search::Bounded { .. }) {
-            report.failure = self.smallest(&base)?.or(report.failure);
+        if let Some((actions, why)) = report.first_failing.take() {
+            report.failure = match self.search {
+                Search::Exhaustive | Search::Bounded { .. } => self.smallest(&base)?,
+                Search::Random { .. } | Search::Pct { .. } => None,
+            };
+            if report.failure.is_none() {
+                report.failure = Some(self.show(&base, &actions, why)?);
+            }
         }
         Ok(report)
     }
@@ -258,23 +377,19 @@ impl<'a> Explore<'a> {
     }
 
     /// What all schedules begin with.
-    fn base(&self) -> Result<Snapshot, Error> {
-        let engine = Engine::builder().clock(Clock::manual(0)).build();
-        let mut world = World::new(engine, false, 0);
+    fn base(&self) -> Result<Arc<Base>, Error> {
+        let mut world = World::new(None);
         (self.build)(&mut world);
-        match world.error {
-            Some(error) => Err(error),
-            None => world.engine.snapshot(),
-        }
+        Ok(Arc::new(world.into_base()?))
     }
 
-    /// A world at its beginning.
-    fn world(&self, base: &Snapshot) -> Result<World, Error> {
-        let mut world = World::new(base.fork(), true, base.now_ms());
+    /// A run at its beginning.
+    fn start(&self, base: &Arc<Base>, keeps: Keeps) -> Result<run::Run, Error> {
+        let mut world = World::new(Some(base.clone()));
         (self.build)(&mut world);
         match world.error.take() {
             Some(error) => Err(error),
-            None => Ok(world),
+            None => run::Run::start(world, keeps),
         }
     }
 }

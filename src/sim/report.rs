@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::Action;
 use super::table::Row;
 
 /// A schedule that breaks an invariant; shown as a table.
@@ -30,9 +31,51 @@ pub struct Report {
     pub(super) is_exhausted: bool,
     pub(super) outcomes: BTreeMap<String, u64>,
     pub(super) failure: Option<Failure>,
+    /// The first schedule that failed, and why.
+    pub(super) first_failing: Option<(Vec<Action>, String)>,
 }
 
+/// How far a search is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Progress {
+    /// Schedules that were run to their end.
+    pub schedules: u64,
+    /// Schedules that were given up, as they could only give an outcome that is there already.
+    pub pruned: u64,
+    /// Schedules that broke an invariant.
+    pub failing: u64,
+}
+
+/// More different outcomes than these are counted together.
+const OUTCOMES_MAX: usize = 10_000;
+
 impl Report {
+    /// One more schedule ended in this way.
+    pub(super) fn add_outcome(&mut self, outcome: String, count: u64) {
+        let is_new = self.outcomes.len() >= OUTCOMES_MAX && !self.outcomes.contains_key(&outcome);
+        *self.outcomes.entry(if is_new { "(others)".into() } else { outcome }).or_default() += count;
+    }
+
+    /// Adds what a later part of the search found.
+    pub(super) fn add(&mut self, later: Report) {
+        self.schedules += later.schedules;
+        self.failing += later.failing;
+        self.pruned += later.pruned;
+        self.steps += later.steps;
+        self.states += later.states;
+        self.is_exhausted &= later.is_exhausted;
+        later.outcomes.into_iter().for_each(|(outcome, count)| self.add_outcome(outcome, count));
+        if self.first_failing.is_none() {
+            self.first_failing = later.first_failing;
+        }
+    }
+
+    /// Schedules that were begun.
+    pub(super) fn runs(&self) -> u64 {
+        self.schedules + self.pruned
+    }
+
     /// Schedules that were run to their end.
     pub fn schedules(&self) -> u64 {
         self.schedules

@@ -1,14 +1,16 @@
 //! One schedule being run: which actions there are at a point, and what one of them does.
 
-use std::hash::Hash;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use parking_lot::Mutex;
 
+use super::desk::{Answer, Desks, End, Protocol, Request};
 use super::footprint::{Footprint, hash_of};
-use super::table::{Row, answer_text, state_text, words_text};
-use super::world::{Desks, End, Protocol, Request, World};
+use super::store::{Op, StoreError, Tables};
+use super::table::{Row, answer_text, request_text, state_text};
+use super::twice::Mark;
+use super::world::{Place, Shown, World};
 use super::{Action, Faults};
 use crate::engine::explored::Touch;
 use crate::engine::{Client, Engine};
@@ -16,6 +18,7 @@ use crate::error::Error;
 use crate::reply::Reply;
 use crate::reply::Resp;
 use crate::reply::resp::encode;
+use crate::util::clock::Clock;
 
 /// What a client of the run is at.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -29,32 +32,76 @@ pub(super) enum Fate {
     Crashed,
 }
 
-pub(super) struct Session {
+/// A client's session in one engine, and what its transaction is about.
+struct Seat {
     client: Client,
-    protocol: Option<Protocol>,
-    pub(super) fate: Fate,
-    /// All that it was answered so far, which with its protocol is all that it knows.
-    history: u64,
     queued: Footprint,
     watched: Footprint,
 }
 
+pub(super) struct Session {
+    /// One in each engine.
+    seats: Vec<Seat>,
+    /// Where its call waits, when it does.
+    waits_at: usize,
+    protocol: Option<Protocol>,
+    pub(super) fate: Fate,
+    /// All that it was answered so far, which with its protocol is all that it knows.
+    history: u64,
+    /// What it asks for now.
+    request: u64,
+}
+
+/// An engine of the run.
+pub(super) struct Spot {
+    pub(super) name: String,
+    pub(super) engine: Engine,
+    is_down: bool,
+    /// Its clock, when it is not the world's.
+    clock: Option<Clock>,
+    /// How far it has jumped before the others.
+    ahead_ms: i64,
+}
+
+impl Spot {
+    fn new(place: Place) -> Result<Self, Error> {
+        let Place { name, engine, is_down } = place;
+        let clock = Some(engine.clock()?).filter(Clock::is_skewed);
+        Ok(Spot { name, engine, is_down, clock, ahead_ms: 0 })
+    }
+
+    /// The world's time at which its clock shows this one.
+    fn world_ms(&self, shown_ms: i64) -> i64 {
+        let source_ms = self.clock.as_ref().map_or(shown_ms, |clock| clock.source_ms_at(shown_ms));
+        source_ms.saturating_sub(self.ahead_ms)
+    }
+}
+
 /// How much a schedule has used of what is bounded.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub(super) struct Used {
-    pub(super) clock_jumps: usize,
-    pub(super) crashes: usize,
-    pub(super) lost_replies: usize,
-    pub(super) lost_requests: usize,
+pub(super) type Used = Faults;
+
+/// What a run has to keep of its steps: what it does not keep costs no time.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Keeps {
+    pub(super) rows: bool,
+    /// What each step touched.
+    pub(super) footprints: bool,
+    /// What each client was answered.
+    pub(super) history: bool,
+    /// What the run was at behind each step.
+    pub(super) marks: bool,
 }
 
 pub(super) struct Run {
-    pub(super) engine: Engine,
+    pub(super) places: Vec<Spot>,
+    pub(super) tables: Tables,
     pub(super) names: Vec<String>,
-    pub(super) shown: Vec<Vec<u8>>,
+    pub(super) shown: Vec<Shown>,
     pub(super) sessions: Vec<Session>,
     pub(super) desks: Arc<Mutex<Desks>>,
     pub(super) used: Used,
+    pub(super) now_ms: i64,
+    keeps: Keeps,
     /// The steps so far whose effect neither keys nor replies tell, in their order.
     unseen: u64,
     /// The scripts that were sent as text.
@@ -62,6 +109,7 @@ pub(super) struct Run {
     waits: u64,
     /// The rows of the table, when one is wanted.
     pub(super) rows: Option<Vec<Row>>,
+    pub(super) marks: Vec<Mark>,
 }
 
 /// The key that stands for the cache of scripts in footprints.
@@ -69,24 +117,40 @@ const SCRIPTS: &[u8] = b"\0scripts";
 
 impl Run {
     /// Begins: each client runs to its first call.
-    pub(super) fn start(world: World, keeps_rows: bool) -> Result<Self, Error> {
-        let World { engine, desks, names, protocols, shown, .. } = world;
+    pub(super) fn start(world: World, keeps: Keeps) -> Result<Self, Error> {
+        let World { places, tables, desks, names, protocols, shown, .. } = world;
+        let places = places.into_iter().map(Spot::new).collect::<Result<Vec<_>, _>>()?;
         let mut sessions = Vec::with_capacity(protocols.len());
         for protocol in protocols {
-            let (queued, watched) = (Footprint::default(), Footprint::default());
-            let client = engine.try_client()?;
+            let seats = places.iter().map(|place| Seat::new(&place.engine)).collect::<Result<_, _>>()?;
             sessions.push(Session {
-                client,
+                seats,
+                waits_at: 0,
                 protocol: Some(protocol),
                 fate: Fate::Ready,
                 history: 0,
-                queued,
-                watched,
+                request: 0,
             });
         }
-        let rows = keeps_rows.then(Vec::new);
-        let (used, scripts) = (Used::default(), Vec::new());
-        let mut run = Run { engine, names, shown, sessions, desks, used, unseen: 0, scripts, waits: 0, rows };
+        let rows = keeps.rows.then(Vec::new);
+        let now_ms = desks.lock().now_ms;
+        let (used, scripts, unseen, waits) = (Used::default(), Vec::new(), 0, 0);
+        let mut run = Run {
+            places,
+            tables,
+            names,
+            shown,
+            sessions,
+            desks,
+            used,
+            now_ms,
+            keeps,
+            unseen,
+            scripts,
+            waits,
+            rows,
+            marks: Vec::new(),
+        };
         for index in 0..run.sessions.len() {
             run.poll(index)?;
         }
@@ -95,33 +159,24 @@ impl Run {
 
     /// What could happen next. Empty when all is over, or nobody will ever go on.
     pub(super) fn actions(&self, faults: &Faults) -> Result<Vec<Action>, Error> {
-        let now_ms = self.engine.now_ms()?;
         let mut actions = Vec::new();
         let mut moments: Vec<i64> = Vec::new();
         {
             let desks = self.desks.lock();
             for (index, (session, desk)) in self.sessions.iter().zip(&desks.desks).enumerate() {
                 match (&session.fate, &desk.request) {
-                    (Fate::Ready, Some(Request::Call(_))) => {
-                        actions.push(Action::Step(index));
-                        let lose = |action, used, most| (used < most).then_some(action);
-                        actions.extend(lose(
-                            Action::LoseReply(index),
-                            self.used.lost_replies,
-                            faults.lost_replies,
-                        ));
-                        actions.extend(lose(
-                            Action::LoseRequest(index),
-                            self.used.lost_requests,
-                            faults.lost_requests,
-                        ));
-                        actions.extend(lose(Action::Crash(index), self.used.crashes, faults.crashes));
+                    (Fate::Ready, Some(Request::Call { .. })) => self.offer(index, faults, &mut actions),
+                    (Fate::Ready, Some(Request::Store(op))) if self.may_run(&desks, index, op) => {
+                        self.offer(index, faults, &mut actions);
                     }
-                    (Fate::Ready, Some(Request::Sleep(until))) if *until <= now_ms => {
+                    (Fate::Ready, Some(Request::Sleep(until))) if *until <= self.now_ms => {
                         actions.push(Action::Step(index))
                     }
                     (Fate::Ready, Some(Request::Sleep(until))) => moments.push(*until),
-                    (Fate::Waiting(_), _) => moments.extend(session.client.wait_ends_ms()?),
+                    (Fate::Waiting(_), _) => {
+                        let ends = session.seats[session.waits_at].client.wait_ends_ms()?;
+                        moments.extend(ends.map(|shown_ms| self.places[session.waits_at].world_ms(shown_ms)));
+                    }
                     _ => {}
                 }
             }
@@ -129,13 +184,69 @@ impl Run {
         // When nobody can go on time passes by itself; else its jumps are counted.
         if actions.is_empty() {
             actions.extend(moments.into_iter().min().map(Action::Time));
-        } else if self.used.clock_jumps < faults.clock_jumps {
-            moments.extend(self.engine.next_expiry_ms()?);
+        } else {
+            self.offer_jumps(faults, moments, &mut actions)?;
+        }
+        Ok(actions)
+    }
+
+    /// What may become of a client's request.
+    fn offer(&self, index: usize, faults: &Faults, actions: &mut Vec<Action>) {
+        actions.push(Action::Step(index));
+        let mut lose = |action, used, most| actions.extend((used < most).then_some(action));
+        lose(Action::LoseReply(index), self.used.lost_replies, faults.lost_replies);
+        lose(Action::LoseRequest(index), self.used.lost_requests, faults.lost_requests);
+        lose(Action::Crash(index), self.used.crashes, faults.crashes);
+    }
+
+    /// What may happen to clocks and engines while clients could go on.
+    fn offer_jumps(
+        &self,
+        faults: &Faults,
+        mut moments: Vec<i64>,
+        actions: &mut Vec<Action>,
+    ) -> Result<(), Error> {
+        if self.used.clock_jumps < faults.clock_jumps {
+            for place in &self.places {
+                moments.extend(place.engine.next_expiry_ms()?.map(|shown_ms| place.world_ms(shown_ms)));
+            }
             moments.sort_unstable();
             moments.dedup();
             actions.extend(moments.into_iter().map(Action::Time));
         }
-        Ok(actions)
+        for (node, place) in self.places.iter().enumerate() {
+            if self.used.node_jumps < faults.node_jumps {
+                let expiry = place.engine.next_expiry_ms()?.map(|shown_ms| place.world_ms(shown_ms));
+                actions.extend(
+                    expiry.map(|at_ms| Action::Jump { node, by_ms: at_ms.saturating_sub(self.now_ms) }),
+                );
+            }
+            // An engine that holds nothing loses nothing.
+            if self.used.restarts < faults.restarts && place.engine.holds_keys()? {
+                actions.push(Action::Restart(node));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether nobody's transaction keeps an operation waiting, or it is to be told that it would wait for ever.
+    fn may_run(&self, desks: &Desks, index: usize, op: &Op) -> bool {
+        self.tables.blocker(index, op).is_none_or(|other| self.waits_for(desks, other, index))
+    }
+
+    /// Whether `one` waits for a transaction of `index`, itself or through others.
+    fn waits_for(&self, desks: &Desks, mut one: usize, index: usize) -> bool {
+        for _ in 0..self.sessions.len() {
+            if one == index {
+                return true;
+            }
+            let Some(Request::Store(op)) = &desks.desks[one].request else { return false };
+            match self.tables.blocker(one, op) {
+                Some(other) => one = other,
+                None => return false,
+            }
+        }
+        false
     }
 
     /// Does one action, one that [`actions`](Self::actions) named, and tells what it touched.
@@ -149,29 +260,22 @@ impl Run {
             }
             Action::LoseRequest(index) => {
                 self.used.lost_requests += 1;
-                let request = self.desks.lock().desks[index].request.take();
-                if self.rows.is_some() {
-                    text = format!("{} (request lost)", request_text(request.as_ref()));
-                }
+                self.give_up(index, "request lost", &mut text);
+                let footprint = self.ended(index);
                 self.lose_connection(index)?;
-                Footprint::default()
+                footprint
             }
             Action::Crash(index) => {
                 self.used.crashes += 1;
-                let request = self.desks.lock().desks[index].request.take();
-                if self.rows.is_some() {
-                    text = format!("(crash before {})", request_text(request.as_ref()));
-                }
+                self.give_up(index, "crash", &mut text);
                 self.sessions[index].protocol = None;
                 self.sessions[index].fate = Fate::Crashed;
-                self.sessions[index].client = self.engine.try_client()?;
-                Footprint::default()
+                let footprint = self.ended(index);
+                self.new_seats(index)?;
+                footprint
             }
-            Action::Time(moment_ms) => {
-                self.used.clock_jumps += usize::from(!is_forced);
-                self.engine.set_time(moment_ms)?;
-                self.desks.lock().now_ms = moment_ms;
-                text = format!("(time -> {moment_ms} ms)");
+            Action::Time(_) | Action::Jump { .. } | Action::Restart(_) => {
+                text = self.happen(action, is_forced)?;
                 Footprint::all()
             }
         };
@@ -181,43 +285,142 @@ impl Run {
         }
         self.note_row(actor, text)?;
         self.wake()?;
+        if self.keeps.marks {
+            self.marks.push(self.mark()?);
+        }
         Ok(footprint)
     }
 
-    /// The client's request goes to the engine.
+    /// What no client does: time passes, a clock jumps, an engine restarts.
+    fn happen(&mut self, action: Action, is_forced: bool) -> Result<String, Error> {
+        Ok(match action {
+            Action::Time(moment_ms) => {
+                self.used.clock_jumps += usize::from(!is_forced);
+                self.now_ms = moment_ms;
+                self.desks.lock().now_ms = moment_ms;
+                for place in &self.places {
+                    place.engine.set_time(moment_ms.saturating_add(place.ahead_ms))?;
+                }
+                format!("(time -> {moment_ms} ms)")
+            }
+            Action::Jump { node, by_ms } => {
+                self.used.node_jumps += 1;
+                let place = &mut self.places[node];
+                place.ahead_ms = place.ahead_ms.saturating_add(by_ms);
+                place.engine.set_time(self.now_ms.saturating_add(place.ahead_ms))?;
+                format!("({}: clock +{by_ms} ms)", place.name)
+            }
+            Action::Restart(node) => {
+                self.used.restarts += 1;
+                let place = &self.places[node];
+                place.engine.reset()?;
+                for session in &mut self.sessions {
+                    session.seats[node] = Seat::new(&place.engine)?;
+                    if matches!(session.fate, Fate::Waiting(_)) && session.waits_at == node {
+                        session.fate = Fate::Ready;
+                    }
+                }
+                let text = format!("({} restarts empty)", place.name);
+                self.tell_of_restart(node)?;
+                text
+            }
+            Action::Step(_) | Action::LoseReply(_) | Action::LoseRequest(_) | Action::Crash(_) => {
+                String::new()
+            }
+        })
+    }
+
+    /// Calls that waited in an engine that restarts have lost their connection.
+    fn tell_of_restart(&mut self, node: usize) -> Result<(), Error> {
+        for index in 0..self.sessions.len() {
+            let session = &self.sessions[index];
+            let has_none = self.desks.lock().desks[index].request.is_none();
+            if session.waits_at == node
+                && session.fate == Fate::Ready
+                && session.protocol.is_some()
+                && has_none
+            {
+                self.answer(index, Err(Error::connection_lost()));
+                self.poll(index)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The request of a client goes nowhere.
+    fn give_up(&mut self, index: usize, why: &str, text: &mut String) {
+        let request = self.desks.lock().desks[index].request.take();
+        if self.rows.is_some() {
+            *text = format!("{} ({why})", request_text(request.as_ref(), &self.places));
+        }
+    }
+
+    /// The client's transaction in the business database is rolled back; what others may go on with now.
+    fn ended(&mut self, index: usize) -> Footprint {
+        let mut footprint = Footprint::default();
+        for table in self.tables.touched(index) {
+            footprint.add_table(table, true);
+        }
+        self.tables.roll_back(index);
+        footprint
+    }
+
+    /// The client's request goes where it is to go.
     fn request(&mut self, index: usize, is_lost: bool, text: &mut String) -> Result<Footprint, Error> {
         let request = self.desks.lock().desks[index].request.take();
-        let Some(Request::Call(argv)) = request else {
-            *text = "(wakes up)".into();
-            self.answer(index, Ok(Reply::new()));
-            return Ok(Footprint::default());
+        let footprint = match &request {
+            Some(Request::Call { node, .. }) if self.places[*node].is_down => {
+                self.answer(index, Err(Error::connection_lost()));
+                text.push_str(" (no answer)");
+                Footprint::default()
+            }
+            Some(Request::Call { node, argv }) => self.command(index, *node, argv, is_lost, text)?,
+            Some(Request::Store(op)) => self.operate(index, op, is_lost, text)?,
+            Some(Request::Sleep(_)) | None => {
+                text.push_str("(wakes up)");
+                self.answer(index, Ok(Answer::Awake));
+                return Ok(Footprint::default());
+            }
         };
+        if self.rows.is_some() {
+            text.insert_str(0, &request_text(request.as_ref(), &self.places));
+        }
+        Ok(footprint)
+    }
+
+    /// A command runs in an engine.
+    fn command(
+        &mut self,
+        index: usize,
+        node: usize,
+        argv: &[Vec<u8>],
+        is_lost: bool,
+        text: &mut String,
+    ) -> Result<Footprint, Error> {
         let words: Vec<&[u8]> = argv.iter().map(Vec::as_slice).collect();
-        let mut footprint = self.footprint(index, &words)?;
+        let mut footprint = self.footprint(index, node, &words)?;
         let mut out = Reply::new();
-        let session = &mut self.sessions[index];
-        let done = if runs_scripts(&words) {
-            session.client.trace(&words).map(|(reply, calls)| {
+        let seat = &mut self.sessions[index].seats[node];
+        let done = if self.keeps.footprints && runs_scripts(&words) {
+            seat.client.trace(&words).map(|(reply, calls)| {
                 out = reply;
                 for call in calls {
                     let words: Vec<&[u8]> = call.argv.iter().map(Vec::as_slice).collect();
-                    footprint.merge(&touched(&session.client, &words));
+                    footprint.merge(&touched(&seat.client, node, &words));
                 }
                 true
             })
         } else {
-            session.client.begin_call(&words, &mut out)
+            seat.client.begin_call(&words, &mut out)
         };
         if footprint.is_all() {
-            self.unseen = hash_of(&(self.unseen, index, &argv));
+            self.unseen = hash_of(&(self.unseen, index, node, argv));
         }
-        self.after(index, &words, &footprint);
-        if self.rows.is_some() {
-            *text = words_text(&words);
-        }
+        self.after(index, node, &words, &footprint);
         match done {
             _ if is_lost => {
                 text.push_str(" (reply lost)");
+                footprint.merge(&self.ended(index));
                 self.lose_connection(index)?;
             }
             Ok(true) => {
@@ -225,82 +428,144 @@ impl Run {
                     text.push_str(" -> ");
                     text.push_str(&answer_text(&out.view()));
                 }
-                self.answer(index, Ok(out));
+                self.answer(index, Ok(Answer::Reply(out)));
             }
             Ok(false) => {
                 text.push_str(" (waits)");
                 self.waits += 1;
                 self.sessions[index].fate = Fate::Waiting(self.waits);
+                self.sessions[index].waits_at = node;
             }
             Err(error) => self.answer(index, Err(error)),
         }
-        let in_transaction = self.sessions[index].client.in_transaction().unwrap_or(false);
+        let in_transaction = self.keeps.footprints && self.in_transaction(index, node);
         let queues = in_transaction && !words.first().is_some_and(|name| is(name, "watch"));
         Ok(if queues { Footprint::default() } else { footprint })
     }
 
-    /// What a request is going to touch: EXEC what was queued and is watched, a script what it declares.
-    fn footprint(&mut self, index: usize, words: &[&[u8]]) -> Result<Footprint, Error> {
-        let session = &mut self.sessions[index];
-        if is(words.first().copied().unwrap_or_default(), "exec") {
-            let mut footprint = std::mem::take(&mut session.queued);
-            footprint.merge(&std::mem::take(&mut session.watched).read_only());
+    fn in_transaction(&self, index: usize, node: usize) -> bool {
+        self.sessions[index].seats[node].client.in_transaction().unwrap_or(false)
+    }
+
+    /// An operation of the business database.
+    fn operate(
+        &mut self,
+        index: usize,
+        op: &Op,
+        is_lost: bool,
+        text: &mut String,
+    ) -> Result<Footprint, Error> {
+        let mut footprint = Footprint::default();
+        if matches!(op, Op::Commit | Op::Rollback) {
+            for table in self.tables.touched(index) {
+                footprint.add_table(table, true);
+            }
+        }
+        if let Some(table) = op.table() {
+            footprint.add_table(table, !op.is_read());
+        }
+        let told = if self.tables.blocker(index, op).is_some() {
+            footprint.merge(&self.ended(index));
+            Err(StoreError::Deadlock)
+        } else {
+            self.tables.run(index, op)
+        };
+        if is_lost {
+            text.push_str(" (reply lost)");
+            footprint.merge(&self.ended(index));
+            self.lose_connection(index)?;
             return Ok(footprint);
         }
-        let mut footprint = touched(&session.client, words);
+        if self.rows.is_some() {
+            text.push_str(" -> ");
+            text.push_str(&told.as_ref().map_or_else(ToString::to_string, ToString::to_string));
+        }
+        self.answer(index, Ok(Answer::Store(told)));
+        Ok(footprint)
+    }
+
+    /// What a request is going to touch: EXEC what was queued and is watched, a script what it declares.
+    fn footprint(&mut self, index: usize, node: usize, words: &[&[u8]]) -> Result<Footprint, Error> {
+        if !self.keeps.footprints {
+            return Ok(Footprint::default());
+        }
+        let seat = &mut self.sessions[index].seats[node];
+        if is(words.first().copied().unwrap_or_default(), "exec") {
+            let mut footprint = std::mem::take(&mut seat.queued);
+            footprint.merge(&std::mem::take(&mut seat.watched).read_only());
+            return Ok(footprint);
+        }
+        let mut footprint = touched(&seat.client, node, words);
         match words {
             [name, text, ..] if is(name, "eval") || is(name, "eval_ro") => {
-                let script = hash_of(*text);
+                let script = hash_of(&(node, *text));
                 let is_new = !self.scripts.contains(&script);
                 if is_new {
                     self.scripts.push(script);
                     self.scripts.sort_unstable();
                 }
-                footprint.add(SCRIPTS, is_new);
+                footprint.add(node, SCRIPTS, is_new);
             }
-            [name, ..] if is(name, "evalsha") || is(name, "evalsha_ro") => footprint.add(SCRIPTS, false),
+            [name, ..] if is(name, "evalsha") || is(name, "evalsha_ro") => {
+                footprint.add(node, SCRIPTS, false)
+            }
             _ => {}
         }
         Ok(footprint)
     }
 
     /// Keeps what the transaction of a session is about.
-    fn after(&mut self, index: usize, words: &[&[u8]], footprint: &Footprint) {
-        let session = &mut self.sessions[index];
+    fn after(&mut self, index: usize, node: usize, words: &[&[u8]], footprint: &Footprint) {
+        if !self.keeps.footprints {
+            return;
+        }
+        let in_transaction = self.in_transaction(index, node);
+        let seat = &mut self.sessions[index].seats[node];
         let name = words.first().copied().unwrap_or_default();
         if is(name, "watch") {
-            session.watched.merge(footprint);
-        } else if session.client.in_transaction().unwrap_or(false) {
-            session.queued.merge(footprint);
+            seat.watched.merge(footprint);
+        } else if in_transaction {
+            seat.queued.merge(footprint);
         } else if is(name, "discard") || is(name, "unwatch") || is(name, "reset") {
-            session.queued = Footprint::default();
-            session.watched = Footprint::default();
+            seat.queued = Footprint::default();
+            seat.watched = Footprint::default();
         }
     }
 
-    fn answer(&mut self, index: usize, answer: Result<Reply, Error>) {
-        let mut bytes = Vec::new();
-        match &answer {
-            Ok(reply) => encode(reply, Resp::V3, &mut bytes),
-            Err(error) => bytes.extend_from_slice(error.to_string().as_bytes()),
+    fn answer(&mut self, index: usize, answer: Result<Answer, Error>) {
+        if self.keeps.history {
+            let mut bytes = Vec::new();
+            match &answer {
+                Ok(Answer::Reply(reply)) => encode(reply, Resp::V3, &mut bytes),
+                Ok(Answer::Store(told)) => bytes.extend_from_slice(&hash_of(told).to_le_bytes()),
+                Ok(Answer::Awake) => {}
+                Err(error) => bytes.extend_from_slice(error.to_string().as_bytes()),
+            }
+            let session = &mut self.sessions[index];
+            session.history = hash_of(&(session.history, bytes));
         }
-        let session = &mut self.sessions[index];
-        session.history = hash_of(&(session.history, bytes));
         // An error reply is an error to the client, as with the engine's own clients.
-        let answer = answer.and_then(|reply| match reply.error_message() {
-            Some(text) => Err(Error::reply(text)),
-            None => Ok(reply),
+        let answer = answer.and_then(|answer| match &answer {
+            Answer::Reply(reply) => match reply.error_message() {
+                Some(text) => Err(Error::reply(text)),
+                None => Ok(answer),
+            },
+            _ => Ok(answer),
         });
         self.desks.lock().desks[index].answer = Some(answer);
     }
 
-    /// The client is told that its connection is lost, and goes on with a new one.
+    /// The client is told that its connection is lost, and goes on with new ones.
     fn lose_connection(&mut self, index: usize) -> Result<(), Error> {
-        let client = self.engine.try_client()?;
-        let session = &mut self.sessions[index];
-        (session.queued, session.watched) = (Footprint::default(), Footprint::default());
-        session.client = client;
+        self.new_seats(index)?;
         self.answer(index, Err(Error::connection_lost()));
+        Ok(())
+    }
+
+    fn new_seats(&mut self, index: usize) -> Result<(), Error> {
+        for (seat, place) in self.sessions[index].seats.iter_mut().zip(&self.places) {
+            *seat = Seat::new(&place.engine)?;
+        }
         Ok(())
     }
 
@@ -311,15 +576,21 @@ impl Run {
             return Ok(());
         }
         let Some(protocol) = &mut session.protocol else { return Ok(()) };
-        match protocol.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        let polled = protocol.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        let desks = self.desks.lock();
+        let request = desks.desks[index].request.as_ref();
+        session.request = request.map_or(0, hash_of);
+        match polled {
             Poll::Ready(end) => {
                 session.protocol = None;
                 session.fate = match end {
                     End::Done => Fate::Done,
                     End::Failed(text) => Fate::Failed(text),
                 };
+                drop(desks);
+                self.tables.roll_back(index);
             }
-            Poll::Pending if self.desks.lock().desks[index].request.is_none() => {
+            Poll::Pending if request.is_none() => {
                 let name = &self.names[index];
                 return Err(Error::usage(format!(
                     "client {name} awaits something that is no call of its handle: a schedule cannot let it go on"
@@ -335,12 +606,14 @@ impl Run {
         for index in 0..self.sessions.len() {
             let session = &mut self.sessions[index];
             let mut reply = Reply::new();
-            if !matches!(session.fate, Fate::Waiting(_)) || !session.client.finish_call(None, &mut reply)? {
+            if !matches!(session.fate, Fate::Waiting(_))
+                || !session.seats[session.waits_at].client.finish_call(None, &mut reply)?
+            {
                 continue;
             }
             session.fate = Fate::Ready;
             let text = format!("(answered: {})", answer_text(&reply.view()));
-            self.answer(index, Ok(reply));
+            self.answer(index, Ok(Answer::Reply(reply)));
             self.poll(index)?;
             self.note_row(Some(index), text)?;
         }
@@ -352,19 +625,34 @@ impl Run {
             return Ok(());
         }
         let note = actor.and_then(|index| self.desks.lock().desks[index].note.take());
-        let state =
-            self.shown.iter().map(|key| state_text(&self.engine, key)).collect::<Result<_, Error>>()?;
-        let row = Row { at_ms: self.engine.now_ms()?, actor, text, note, state };
+        let state = self.shown.iter().map(|shown| state_text(self, shown)).collect::<Result<_, Error>>()?;
+        let row = Row { at_ms: self.now_ms, actor, text, note, state };
         self.rows.get_or_insert_default().push(row);
         Ok(())
     }
 
     /// What every client asks for at this point: on the way to a point that was seen before it has to be the same again.
-    pub(super) fn requests(&self) -> u64 {
-        let desks = self.desks.lock();
-        desks.desks.iter().enumerate().fold(0, |sum, (index, desk)| {
-            desk.request.as_ref().map_or(sum, |request| sum ^ hash_of(&(index, request)))
-        })
+    pub(super) fn requests(&self) -> Vec<u64> {
+        self.sessions.iter().map(|session| session.request).collect()
+    }
+
+    /// What every client was answered so far.
+    pub(super) fn histories(&self) -> Vec<u64> {
+        self.sessions.iter().map(|session| session.history).collect()
+    }
+
+    /// Whether every client asks for the same as at a point that was seen before; else one that does not.
+    pub(super) fn other_request(&self, seen: &[u64]) -> Option<usize> {
+        self.sessions.iter().zip(seen).position(|(session, seen)| session.request != *seen)
+    }
+
+    /// What a client asks for, as a table shows it.
+    pub(super) fn asks_for(&self, index: usize) -> String {
+        match (&self.sessions[index].fate, &self.desks.lock().desks[index].request) {
+            (_, Some(request)) => request_text(Some(request), &self.places),
+            (Fate::Done | Fate::Failed(_), None) => "nothing more".into(),
+            (_, None) => "nothing now".into(),
+        }
     }
 
     /// Two points with the same fingerprint have the same futures.
@@ -372,7 +660,9 @@ impl Run {
         let mut waiting: Vec<(u64, usize)> = Vec::new();
         let mut broken = Vec::with_capacity(self.sessions.len());
         for (index, session) in self.sessions.iter().enumerate() {
-            broken.push(session.client.is_watch_broken()?);
+            for seat in &session.seats {
+                broken.push(seat.client.is_watch_broken()?);
+            }
             if let Fate::Waiting(number) = session.fate {
                 waiting.push((number, index));
             }
@@ -386,8 +676,18 @@ impl Run {
             tallies.sort_unstable();
             tallies
         };
-        let state = (self.engine.state_hash()?, self.engine.now_ms()?, self.used, self.unseen);
+        let mut data = Vec::with_capacity(self.places.len());
+        for place in &self.places {
+            data.push((place.engine.state_hash()?, place.ahead_ms));
+        }
+        let state = (data, self.now_ms, self.used, self.unseen, &self.tables);
         Ok(hash_of(&(state, broken, order, fates, tallies, &self.scripts)))
+    }
+}
+
+impl Seat {
+    fn new(engine: &Engine) -> Result<Self, Error> {
+        Ok(Seat { client: engine.try_client()?, queued: Footprint::default(), watched: Footprint::default() })
     }
 }
 
@@ -411,20 +711,14 @@ fn runs_scripts(words: &[&[u8]]) -> bool {
     words.first().is_some_and(|word| names.iter().any(|name| is(word, name)))
 }
 
-fn touched(client: &Client, words: &[&[u8]]) -> Footprint {
+fn touched(client: &Client, node: usize, words: &[&[u8]]) -> Footprint {
     let mut footprint = Footprint::default();
     match client.touch_of(words) {
-        Ok(Touch::Keys(keys)) => keys.into_iter().for_each(|(key, is_write)| footprint.add(key, is_write)),
+        Ok(Touch::Keys(keys)) => {
+            keys.into_iter().for_each(|(key, is_write)| footprint.add(node, key, is_write))
+        }
         Ok(Touch::Session) => {}
         Ok(Touch::All) | Err(_) => return Footprint::all(),
     }
     footprint
-}
-
-fn request_text(request: Option<&Request>) -> String {
-    match request {
-        Some(Request::Call(argv)) => words_text(&argv.iter().map(Vec::as_slice).collect::<Vec<_>>()),
-        Some(Request::Sleep(until)) => format!("waking up at {until} ms"),
-        None => "its next call".into(),
-    }
 }

@@ -1,9 +1,15 @@
 //! Schedules by chance, from a seed: each action at random, or by priorities that change at a few random points.
 
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::footprint::hash_of;
+use super::parts::in_parallel;
 use super::report::Report;
-use super::run::Run;
+use super::run::{Keeps, Run};
+use super::world::Base;
 use super::{Action, At, Explore};
-use crate::engine::Snapshot;
 use crate::error::Error;
 use crate::util::rng::Rng;
 
@@ -62,35 +68,74 @@ impl Chooser for ByPriority<'_> {
     }
 }
 
+/// So many schedules are one part of a search, with a generator of its own.
+const PART: u64 = 512;
+
+/// So many schedules tell how long schedules are.
+const PROBES: u64 = 32;
+
 impl Explore<'_> {
     /// Each next action at random.
-    pub(super) fn random(&self, base: &Snapshot, seed: u64, runs: u64) -> Result<Report, Error> {
-        let mut rng = Rng::new(seed);
-        let mut report = Report::default();
-        for _ in 0..runs.min(self.runs_max) {
-            let run = Run::start(self.world(base)?, false)?;
-            self.sample(base, run, &mut AtRandom(&mut rng), &mut report)?;
-        }
+    pub(super) fn random(&self, base: &Arc<Base>, seed: u64, runs: u64) -> Result<Report, Error> {
+        self.sample_all(base, seed, 0..runs.min(self.runs_max), &|run, rng, report| {
+            self.sample(base, run, &mut AtRandom(rng), report)
+        })
+    }
+
+    /// By priorities; how long schedules are is learnt from the first ones.
+    pub(super) fn pct(&self, base: &Arc<Base>, depth: usize, runs: u64, seed: u64) -> Result<Report, Error> {
+        let longest = AtomicUsize::new(0);
+        let by_priority = |length: usize| {
+            move |run: Run, rng: &mut Rng, report: &mut Report| {
+                let mut chooser = ByPriority::new(rng, run.sessions.len(), depth, length);
+                self.sample(base, run, &mut chooser, report)
+            }
+        };
+        let runs = runs.min(self.runs_max);
+        let probes = runs.min(PROBES);
+        let mut report = self.sample_all(base, seed, 0..probes, &|run, rng, report| {
+            let length = by_priority(longest.load(Ordering::Relaxed))(run, rng, report)?;
+            longest.fetch_max(length, Ordering::Relaxed);
+            Ok(length)
+        })?;
+        report.add(self.sample_all(base, seed, probes..runs, &by_priority(longest.into_inner()))?);
         Ok(report)
     }
 
-    /// By priorities; how long schedules are is learnt from those that were run.
-    pub(super) fn pct(&self, base: &Snapshot, depth: usize, runs: u64, seed: u64) -> Result<Report, Error> {
-        let mut rng = Rng::new(seed);
-        let mut report = Report::default();
-        let mut length = 0;
-        for _ in 0..runs.min(self.runs_max) {
-            let run = Run::start(self.world(base)?, false)?;
-            let mut chooser = ByPriority::new(&mut rng, run.sessions.len(), depth, length);
-            length = length.max(self.sample(base, run, &mut chooser, &mut report)?);
+    /// Runs these schedules of a seed, in parts that threads may take.
+    fn sample_all(
+        &self,
+        base: &Arc<Base>,
+        seed: u64,
+        runs: Range<u64>,
+        one: &(impl Fn(Run, &mut Rng, &mut Report) -> Result<usize, Error> + Sync),
+    ) -> Result<Report, Error> {
+        let meter = self.meter();
+        let keeps = Keeps { history: self.runs_twice, marks: self.runs_twice, ..Keeps::default() };
+        let parts = (runs.end - runs.start).div_ceil(PART) as usize;
+        let threads = if parts < 4 { 1 } else { self.threads_in_use() };
+        let found = in_parallel(threads, parts, |part| {
+            let first = runs.start + part as u64 * PART;
+            let mut rng = Rng::new(hash_of(&(seed, first)));
+            let mut report = Report::default();
+            for _ in first..runs.end.min(first + PART) {
+                let failing = report.failing;
+                one(self.start(base, keeps)?, &mut rng, &mut report)?;
+                meter.as_ref().inspect(|meter| meter.count(true, report.failing > failing));
+            }
+            Ok::<_, Error>(report)
+        });
+        let mut all = Report::default();
+        for report in found {
+            all.add(report.unwrap_or_else(|| Ok(Report::default()))?);
         }
-        Ok(report)
+        Ok(all)
     }
 
     /// Runs one schedule; how long it was.
     fn sample(
         &self,
-        base: &Snapshot,
+        base: &Arc<Base>,
         mut run: Run,
         chooser: &mut dyn Chooser,
         report: &mut Report,
@@ -109,10 +154,14 @@ impl Explore<'_> {
         }
         report.steps += path.len() as u64;
         let why = why.or_else(|| self.broken(&run, At::End));
-        self.count(&run, report, why.as_deref());
-        if let (Some(why), None) = (why, &report.failure) {
-            report.failure = Some(self.show(base, &path, why)?);
+        self.count(&run, report, why.is_some());
+        if self.runs_twice {
+            self.run_again(base, &path, &run)?;
         }
-        Ok(path.len())
+        let length = path.len();
+        if let (Some(why), None) = (why, &report.first_failing) {
+            report.first_failing = Some((path, why));
+        }
+        Ok(length)
     }
 }

@@ -1,27 +1,32 @@
 //! Which schedules are run. Futures cannot be copied, so each schedule begins anew and repeats what leads to its branch; a
 //! point of the schedule is known by the actions before it.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use foldhash::fast::FixedState;
 use hashbrown::HashSet;
 
-use super::footprint::Footprint;
-use super::report::{Failure, Report};
-use super::run::{Fate, Run};
-use super::table::{parse_action, replay_text};
+use super::footprint::{Footprint, hash_of};
+use super::parts::Meter;
+use super::report::Report;
+use super::run::{Fate, Keeps, Run};
+use super::table::{shown_name, state_text};
+use super::world::Base;
 use super::{Action, At, Explore, Faults, Reduction, View};
-use crate::engine::Snapshot;
 use crate::error::Error;
 
 /// A point of the schedule that is being run, and what was tried there.
-struct Node {
-    actions: Vec<Action>,
+#[derive(Debug, Clone)]
+pub(super) struct Node {
+    pub(super) actions: Vec<Action>,
     /// The one that is being tried.
-    at: usize,
+    pub(super) at: usize,
     /// Those that were tried, with what they touched.
     tried: Vec<(Action, Footprint)>,
     /// Those that need not be tried: a schedule with them now is like one that was run.
     asleep: Vec<(Action, Footprint)>,
-    requests: u64,
+    requests: Vec<u64>,
     last: Option<usize>,
     switches: usize,
 }
@@ -33,9 +38,13 @@ fn are_independent((a, touched): (Action, &Footprint), (b, other): (Action, &Foo
 }
 
 impl Node {
-    fn open(actions: Vec<Action>, requests: u64, point: Point) -> Self {
+    pub(super) fn open(actions: Vec<Action>, requests: Vec<u64>, point: Point) -> Self {
         let Point { asleep, last, switches } = point;
         Node { actions, at: 0, tried: Vec::new(), asleep, requests, last, switches }
+    }
+
+    pub(super) fn action(&self) -> Action {
+        self.actions[self.at]
     }
 
     fn is_forced(&self) -> bool {
@@ -43,7 +52,7 @@ impl Node {
     }
 
     /// Goes to the next action that is to be tried.
-    fn advance(&mut self) -> bool {
+    pub(super) fn advance(&mut self) -> bool {
         while self.at < self.actions.len()
             && self.asleep.iter().any(|(action, _)| *action == self.actions[self.at])
         {
@@ -75,82 +84,76 @@ type Seen = HashSet<u64, FixedState>;
 
 /// What is known of the point that a run is at.
 #[derive(Default)]
-struct Point {
+pub(super) struct Point {
     asleep: Vec<(Action, Footprint)>,
     last: Option<usize>,
     switches: usize,
 }
 
+/// How a search is done.
+#[derive(Clone, Copy)]
+pub(super) struct How<'s> {
+    pub(super) faults: Faults,
+    pub(super) reduction: Reduction,
+    /// The bound on forced switches, when there is one.
+    pub(super) switches_max: Option<usize>,
+    pub(super) stops_at_first: bool,
+    pub(super) runs_max: u64,
+    /// Others have found all that is wanted.
+    pub(super) stop: Option<&'s AtomicBool>,
+    pub(super) meter: Option<&'s Meter<'s>>,
+}
+
+impl How<'_> {
+    fn is_stopped(&self) -> bool {
+        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
+    }
+
+    pub(super) fn keeps(&self, runs_twice: bool) -> Keeps {
+        let states = self.reduction == Reduction::States;
+        Keeps {
+            rows: false,
+            footprints: self.reduction != Reduction::None,
+            history: states || runs_twice,
+            marks: runs_twice,
+        }
+    }
+}
+
 impl Explore<'_> {
-    fn reduction_in_use(&self) -> Reduction {
+    /// What a search leaves out.
+    pub(super) fn reduction_in_use(&self, switches_max: Option<usize>) -> Reduction {
         let looks_between = self.invariants.iter().any(|invariant| invariant.at == At::EachStep);
         match self.reduction {
-            Reduction::SleepSets if looks_between => Reduction::States,
+            Reduction::SleepSets if looks_between || switches_max.is_some() => Reduction::States,
             reduction => reduction,
         }
     }
 
-    /// Depth first over all schedules. With a bound on forced switches, states are told apart by the bound too.
+    /// Depth first over all schedules that begin with the path. With a bound on forced switches, states are told apart by
+    /// the bound too.
     pub(super) fn exhaust(
         &self,
-        base: &Snapshot,
-        switches_max: Option<usize>,
-        faults: Faults,
-        stops_at_first: bool,
+        base: &Arc<Base>,
+        how: &How<'_>,
+        mut path: Vec<Node>,
     ) -> Result<Report, Error> {
-        let reduction = match (switches_max, self.reduction_in_use()) {
-            (Some(_), Reduction::SleepSets) => Reduction::States,
-            (_, reduction) => reduction,
-        };
+        let floor = path.len();
         let mut report = Report::default();
         let mut seen = Seen::default();
-        let mut path: Vec<Node> = Vec::new();
         let mut is_cut = false;
-        while report.schedules + report.pruned < self.runs_max {
-            let mut run = Run::start(self.world(base)?, false)?;
-            let mut point = self.follow(&mut run, &mut path, reduction)?;
+        while report.runs() < how.runs_max && !how.is_stopped() {
+            let mut run = self.start(base, how.keeps(self.runs_twice))?;
+            let point = self.follow(&mut run, &mut path, how.reduction)?;
             report.steps += path.len() as u64;
-            let mut why = if path.is_empty() { None } else { self.broken(&run, At::EachStep) };
-            let ended = loop {
-                if why.is_some() {
-                    break true;
-                }
-                if reduction == Reduction::States
-                    && !path.is_empty()
-                    && !seen.insert(told_apart(&run, &point, switches_max)?)
-                {
-                    break false;
-                }
-                let mut actions = run.actions(&faults)?;
-                is_cut |= !actions.is_empty() && path.len() >= self.depth_max;
-                if actions.is_empty() || path.len() >= self.depth_max {
-                    break true;
-                }
-                arrange(&mut actions, &point, switches_max);
-                let mut node = Node::open(actions, run.requests(), point);
-                if !node.advance() {
-                    break false;
-                }
-                path.push(node);
-                point = take_step(&mut run, &mut path, reduction)?;
-                report.steps += 1;
-                why = self.broken(&run, At::EachStep);
-            };
-            if ended {
-                why = why.or_else(|| self.broken(&run, At::End));
-                let is_first = why.is_some() && report.failing == 0;
-                self.count(&run, &mut report, why.as_deref());
-                if is_first {
-                    let actions: Vec<Action> = path.iter().map(|node| node.actions[node.at]).collect();
-                    report.failure = Some(self.show(base, &actions, why.unwrap_or_default())?);
-                    if stops_at_first {
-                        return Ok(report);
-                    }
-                }
-            } else {
-                report.pruned += 1;
+            let ended = self.go_on(&mut run, &mut path, point, how, &mut seen, &mut report)?;
+            is_cut |= matches!(ended, Ended::Cut);
+            let is_failing = self.close(base, &run, &path, ended, &mut report)?;
+            how.meter.inspect(|meter| meter.count(!matches!(ended, Ended::Left), is_failing));
+            if is_failing && how.stops_at_first {
+                return Ok(report);
             }
-            if !back(&mut path) {
+            if !back(&mut path, floor) {
                 report.is_exhausted = !is_cut;
                 break;
             }
@@ -159,21 +162,93 @@ impl Explore<'_> {
         Ok(report)
     }
 
-    /// Repeats what leads to the branch, and takes its first new step, which is the last of the path.
-    fn follow(&self, run: &mut Run, path: &mut [Node], reduction: Reduction) -> Result<Point, Error> {
-        let Some(before) = path.len().checked_sub(1) else { return Ok(Point::default()) };
-        for node in &path[..before] {
-            same_requests(run, node)?;
-            run.step(node.actions[node.at], node.is_forced())?;
+    /// Takes the first of the untried steps at each point, to the end of the schedule.
+    fn go_on(
+        &self,
+        run: &mut Run,
+        path: &mut Vec<Node>,
+        mut point: Point,
+        how: &How<'_>,
+        seen: &mut Seen,
+        report: &mut Report,
+    ) -> Result<Ended, Error> {
+        loop {
+            if !path.is_empty() && self.broken(run, At::EachStep).is_some() {
+                return Ok(Ended::Whole);
+            }
+            if how.reduction == Reduction::States && !path.is_empty() {
+                let told = told_apart(run, &point, how.switches_max)?;
+                let is_new =
+                    if seen.len() < self.states_max { seen.insert(told) } else { !seen.contains(&told) };
+                if !is_new {
+                    return Ok(Ended::Left);
+                }
+            }
+            let mut actions = run.actions(&how.faults)?;
+            if actions.is_empty() {
+                return Ok(Ended::Whole);
+            }
+            if path.len() >= self.depth_max {
+                return Ok(Ended::Cut);
+            }
+            arrange(&mut actions, &point, how.switches_max);
+            let mut node = Node::open(actions, run.requests(), point);
+            if !node.advance() {
+                return Ok(Ended::Left);
+            }
+            path.push(node);
+            point = take_step(run, path, how.reduction)?;
+            report.steps += 1;
         }
-        same_requests(run, &path[before])?;
+    }
+
+    /// Counts a schedule; whether it fails.
+    fn close(
+        &self,
+        base: &Arc<Base>,
+        run: &Run,
+        path: &[Node],
+        ended: Ended,
+        report: &mut Report,
+    ) -> Result<bool, Error> {
+        if matches!(ended, Ended::Left) {
+            report.pruned += 1;
+            return Ok(false);
+        }
+        let why = self.broken(run, At::EachStep).filter(|_| !path.is_empty());
+        let why = why.or_else(|| self.broken(run, At::End));
+        self.count(run, report, why.is_some());
+        let actions = || path.iter().map(Node::action).collect::<Vec<_>>();
+        if self.runs_twice {
+            self.run_again(base, &actions(), run)?;
+        }
+        let is_failing = why.is_some();
+        if let (Some(why), None) = (why, &report.first_failing) {
+            report.first_failing = Some((actions(), why));
+        }
+        Ok(is_failing)
+    }
+
+    /// Repeats what leads to the branch, and takes its first new step, which is the last of the path.
+    pub(super) fn follow(
+        &self,
+        run: &mut Run,
+        path: &mut [Node],
+        reduction: Reduction,
+    ) -> Result<Point, Error> {
+        let Some(before) = path.len().checked_sub(1) else { return Ok(Point::default()) };
+        for (at, node) in path[..before].iter().enumerate() {
+            same_requests(run, node, at)?;
+            run.step(node.action(), node.is_forced())?;
+        }
+        same_requests(run, &path[before], before)?;
         take_step(run, path, reduction)
     }
 
-    pub(super) fn count(&self, run: &Run, report: &mut Report, why: Option<&str>) {
+    pub(super) fn count(&self, run: &Run, report: &mut Report, is_failing: bool) {
         report.schedules += 1;
-        report.failing += u64::from(why.is_some());
-        *report.outcomes.entry(self.outcome_of(run)).or_default() += 1;
+        report.failing += u64::from(is_failing);
+        report.add_outcome(self.outcome_of(run), 1);
     }
 
     fn outcome_of(&self, run: &Run) -> String {
@@ -181,11 +256,11 @@ impl Explore<'_> {
         if let Some(tell) = &self.outcome {
             return tell(&view);
         }
-        let state = |key: &Vec<u8>| {
-            let held = super::table::state_text(&run.engine, key).unwrap_or_else(|error| error.to_string());
-            format!("{}={held}", String::from_utf8_lossy(key))
-        };
-        let mut parts: Vec<String> = run.shown.iter().map(state).collect();
+        let mut parts: Vec<String> = Vec::new();
+        for shown in &run.shown {
+            let held = state_text(run, shown).unwrap_or_else(|error| error.to_string());
+            parts.push(format!("{}={held}", shown_name(shown, &run.places)));
+        }
         for (name, session) in run.names.iter().zip(&run.sessions) {
             match &session.fate {
                 Fate::Done => {}
@@ -207,75 +282,30 @@ impl Explore<'_> {
             Some(if said.is_empty() { invariant.name.clone() } else { format!("{}: {said}", invariant.name) })
         })
     }
+}
 
-    /// The failing schedule with the fewest faults, and of those with the fewest forced switches.
-    pub(super) fn smallest(&self, base: &Snapshot) -> Result<Option<Failure>, Error> {
-        const SWITCHES: usize = 16;
-        let Faults { clock_jumps, crashes, lost_replies, lost_requests } = self.faults;
-        for most in 0..=clock_jumps + crashes + lost_replies + lost_requests {
-            for switches in 0..SWITCHES {
-                let faults = Faults {
-                    clock_jumps: clock_jumps.min(most),
-                    crashes: crashes.min(most),
-                    lost_replies: lost_replies.min(most),
-                    lost_requests: lost_requests.min(most),
-                };
-                let found = self.exhaust(base, Some(switches), faults, true)?;
-                if found.failure.is_some() {
-                    return Ok(found.failure);
-                }
-            }
-        }
-        Ok(None)
-    }
-
-    /// The table of a schedule that was run.
-    pub(super) fn show(&self, base: &Snapshot, actions: &[Action], why: String) -> Result<Failure, Error> {
-        let mut run = Run::start(self.world(base)?, true)?;
-        for &action in actions {
-            let is_forced = run.actions(&self.faults)?.len() == 1;
-            run.step(action, is_forced)?;
-        }
-        let replay = replay_text(actions, &run.names);
-        let keys = run.shown.iter().map(|key| String::from_utf8_lossy(key).into_owned()).collect();
-        Ok(Failure { why, rows: run.rows.take().unwrap_or_default(), names: run.names, keys, replay })
-    }
-
-    /// See [`Explore::replay`].
-    pub(super) fn repeat(&self, base: &Snapshot, schedule: &str) -> Result<Failure, Error> {
-        let mut run = Run::start(self.world(base)?, false)?;
-        let mut actions = Vec::new();
-        let mut why = None;
-        for word in schedule.split_whitespace() {
-            let action = parse_action(word, &run.names)?;
-            let open = run.actions(&self.faults)?;
-            if !open.contains(&action) {
-                let text = replay_text(&open, &run.names);
-                return Err(Error::usage(format!(
-                    "{word} cannot happen at step {}: only {text}",
-                    actions.len() + 1
-                )));
-            }
-            run.step(action, open.len() == 1)?;
-            actions.push(action);
-            why = why.or_else(|| self.broken(&run, At::EachStep));
-        }
-        let why = why.or_else(|| self.broken(&run, At::End)).unwrap_or_else(|| "nothing".into());
-        self.show(base, &actions, why)
-    }
+/// How a schedule came to its end.
+#[derive(Clone, Copy)]
+enum Ended {
+    /// All is over, or an invariant is broken.
+    Whole,
+    /// It is too long.
+    Cut,
+    /// It can only give an outcome that is there already.
+    Left,
 }
 
 /// What tells a point from others.
 fn told_apart(run: &Run, point: &Point, switches_max: Option<usize>) -> Result<u64, Error> {
     let fingerprint = run.fingerprint()?;
     Ok(match switches_max {
-        Some(_) => super::footprint::hash_of(&(fingerprint, point.last, point.switches)),
+        Some(_) => hash_of(&(fingerprint, point.last, point.switches)),
         None => fingerprint,
     })
 }
 
 /// The client that went last comes first; with a bound that is reached, nobody else goes on while it could.
-fn arrange(actions: &mut Vec<Action>, point: &Point, switches_max: Option<usize>) {
+pub(super) fn arrange(actions: &mut Vec<Action>, point: &Point, switches_max: Option<usize>) {
     let Some(last) = point.last else { return };
     let could_go_on = actions.contains(&Action::Step(last));
     if could_go_on && switches_max.is_some_and(|most| point.switches >= most) {
@@ -285,9 +315,9 @@ fn arrange(actions: &mut Vec<Action>, point: &Point, switches_max: Option<usize>
 }
 
 /// Takes the step that the last node of the path is at.
-fn take_step(run: &mut Run, path: &mut [Node], reduction: Reduction) -> Result<Point, Error> {
+pub(super) fn take_step(run: &mut Run, path: &mut [Node], reduction: Reduction) -> Result<Point, Error> {
     let Some(node) = path.last_mut() else { return Ok(Point::default()) };
-    let action = node.actions[node.at];
+    let action = node.action();
     let footprint = run.step(action, node.is_forced())?;
     let switches = node.switches + usize::from(node.is_switch(action));
     let last = action.actor().or(node.last);
@@ -299,9 +329,10 @@ fn take_step(run: &mut Run, path: &mut [Node], reduction: Reduction) -> Result<P
     Ok(Point { asleep, last, switches })
 }
 
-/// Goes back to the last point where something is left to be tried.
-fn back(path: &mut Vec<Node>) -> bool {
-    while let Some(node) = path.last_mut() {
+/// Goes back to the last point where something is left to be tried; not to those that the search begins with.
+fn back(path: &mut Vec<Node>, floor: usize) -> bool {
+    while path.len() > floor {
+        let Some(node) = path.last_mut() else { break };
         node.at += 1;
         if node.advance() {
             return true;
@@ -312,12 +343,9 @@ fn back(path: &mut Vec<Node>) -> bool {
 }
 
 /// A client that was answered the same asks for the same.
-fn same_requests(run: &Run, node: &Node) -> Result<(), Error> {
-    if run.requests() == node.requests {
-        return Ok(());
+fn same_requests(run: &Run, node: &Node, at: usize) -> Result<(), Error> {
+    match run.other_request(&node.requests) {
+        None => Ok(()),
+        Some(index) => Err(run.is_not_the_same(index, at)),
     }
-    Err(Error::usage(
-        "the same schedule did not give the same requests again: a client depends on something but the replies it gets, \
-         such as real time, randomness, the order of a hash map, or what other schedules left behind",
-    ))
 }

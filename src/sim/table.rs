@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use super::desk::Request;
+use super::run::{Run, Spot};
+use super::world::Shown;
 use super::{Action, Failure};
 use crate::engine::Engine;
 use crate::error::Error;
@@ -51,8 +54,40 @@ pub(super) fn answer_text(reply: &ReplyRef<'_>) -> String {
     }
 }
 
-/// What a key holds, on a line.
-pub(super) fn state_text(engine: &Engine, key: &[u8]) -> Result<String, Error> {
+/// What a client asks for, on a line; of another engine than the first with its name.
+pub(super) fn request_text(request: Option<&Request>, places: &[Spot]) -> String {
+    match request {
+        Some(Request::Call { node, argv }) => {
+            let words = words_text(&argv.iter().map(Vec::as_slice).collect::<Vec<_>>());
+            if *node == 0 { words } else { format!("{}: {words}", places[*node].name) }
+        }
+        Some(Request::Store(op)) => op.to_string(),
+        Some(Request::Sleep(until)) => format!("waking up at {until} ms"),
+        None => "its next call".into(),
+    }
+}
+
+/// The head of a column.
+pub(super) fn shown_name(shown: &Shown, places: &[Spot]) -> String {
+    match shown {
+        Shown::Key { node: 0, key } => String::from_utf8_lossy(key).into_owned(),
+        Shown::Key { node, key } => format!("{} on {}", String::from_utf8_lossy(key), places[*node].name),
+        Shown::Row { table, key } => format!("{table} {key}"),
+    }
+}
+
+/// What a key or a row holds, on a line.
+pub(super) fn state_text(run: &Run, shown: &Shown) -> Result<String, Error> {
+    match shown {
+        Shown::Key { node, key } => key_text(&run.places[*node].engine, key),
+        Shown::Row { table, key } => {
+            let row = run.tables.rows(table).find(|(other, _)| *other == key);
+            Ok(row.map_or_else(|| "-".into(), |(_, row)| row.to_string()))
+        }
+    }
+}
+
+fn key_text(engine: &Engine, key: &[u8]) -> Result<String, Error> {
     // Looked at in a copy: that somebody looks is no part of the schedule.
     let mut client = engine.fork()?.try_client()?;
     let kind: String = client.query([b"TYPE", key])?;
@@ -104,35 +139,49 @@ impl fmt::Display for Failure {
     }
 }
 
-/// The replay string of a schedule: who took each step, `!` behind who met which fault, `@` before a moment.
-pub(super) fn replay_text(actions: &[Action], names: &[String]) -> String {
+/// The replay string of a schedule: who took each step, `!` behind who met which fault, `@` before a moment or an engine
+/// whose clock jumped.
+pub(super) fn replay_text(actions: &[Action], run: &Run) -> String {
     let text = |action: &Action| match *action {
-        Action::Step(index) => names[index].clone(),
-        Action::LoseReply(index) => format!("{}!reply", names[index]),
-        Action::LoseRequest(index) => format!("{}!request", names[index]),
-        Action::Crash(index) => format!("{}!crash", names[index]),
+        Action::Step(index) => run.names[index].clone(),
+        Action::LoseReply(index) => format!("{}!reply", run.names[index]),
+        Action::LoseRequest(index) => format!("{}!request", run.names[index]),
+        Action::Crash(index) => format!("{}!crash", run.names[index]),
         Action::Time(moment_ms) => format!("@{moment_ms}"),
+        Action::Jump { node, by_ms } => format!("@{}+{by_ms}", run.places[node].name),
+        Action::Restart(node) => format!("{}!restart", run.places[node].name),
     };
     actions.iter().map(text).collect::<Vec<_>>().join(" ")
 }
 
 /// Reads one word of a replay string.
-pub(super) fn parse_action(word: &str, names: &[String]) -> Result<Action, Error> {
+pub(super) fn parse_action(word: &str, run: &Run) -> Result<Action, Error> {
+    let milliseconds = |text: &str| {
+        text.parse::<i64>().map_err(|_| Error::usage(format!("{word:?} has no number of milliseconds")))
+    };
+    let node_of = |name: &str| match run.places.iter().position(|place| place.name == name) {
+        Some(node) => Ok(node),
+        None => Err(Error::usage(format!("no engine is named {name:?}"))),
+    };
     if let Some(moment) = word.strip_prefix('@') {
-        let moment_ms = moment.parse();
-        return moment_ms
-            .map(Action::Time)
-            .map_err(|_| Error::usage(format!("{word:?} is no moment in milliseconds")));
+        return match moment.rsplit_once('+') {
+            Some((name, by_ms)) => Ok(Action::Jump { node: node_of(name)?, by_ms: milliseconds(by_ms)? }),
+            None => milliseconds(moment).map(Action::Time),
+        };
     }
     let (name, fault) = word.split_once('!').unwrap_or((word, ""));
-    let Some(index) = names.iter().position(|other| other == name) else {
-        return Err(Error::usage(format!("no client is named {name:?}; there are: {}", names.join(", "))));
+    if fault == "restart" {
+        return node_of(name).map(Action::Restart);
+    }
+    let Some(index) = run.names.iter().position(|other| other == name) else {
+        let text = format!("no client is named {name:?}; there are: {}", run.names.join(", "));
+        return Err(Error::usage(text));
     };
     match fault {
         "" => Ok(Action::Step(index)),
         "reply" => Ok(Action::LoseReply(index)),
         "request" => Ok(Action::LoseRequest(index)),
         "crash" => Ok(Action::Crash(index)),
-        _ => Err(Error::usage(format!("{fault:?} is no fault: one of reply, request, crash"))),
+        _ => Err(Error::usage(format!("{fault:?} is no fault: one of reply, request, crash, restart"))),
     }
 }

@@ -1,6 +1,8 @@
 //! What an invariant sees of a schedule.
 
 use super::run::{Fate, Run};
+use super::store::Row;
+use super::world::Node;
 use crate::error::Error;
 use crate::reply::FromReply;
 
@@ -33,7 +35,29 @@ impl View<'_> {
     /// # Errors
     /// As [`crate::Client::query`].
     pub fn query<R: FromReply, T: AsRef<[u8]>>(&self, argv: impl AsRef<[T]>) -> Result<R, Error> {
-        self.run.engine.fork()?.try_client()?.query(argv)
+        self.query_on(Node(0), argv)
+    }
+
+    /// Runs a command on a copy of another engine.
+    ///
+    /// # Errors
+    /// As [`query`](Self::query).
+    pub fn query_on<R: FromReply, T: AsRef<[u8]>>(
+        &self,
+        node: Node,
+        argv: impl AsRef<[T]>,
+    ) -> Result<R, Error> {
+        self.run.places[node.0].engine.fork()?.try_client()?.query(argv)
+    }
+
+    /// The committed rows of a table of the business database, with their keys and in their order.
+    pub fn rows(&self, table: &str) -> Vec<(String, Row)> {
+        self.run.tables.rows(table).map(|(key, row)| (key.clone(), row.clone())).collect()
+    }
+
+    /// One of them.
+    pub fn row(&self, table: &str, key: &str) -> Option<Row> {
+        self.run.tables.rows(table).find(|(other, _)| *other == key).map(|(_, row)| row.clone())
     }
 
     /// The string that a key holds; none when there is none.
@@ -54,7 +78,7 @@ impl View<'_> {
 
     /// The time in Unix milliseconds.
     pub fn now_ms(&self) -> i64 {
-        self.run.desks.lock().now_ms
+        self.run.now_ms
     }
 
     /// Whether this client has come to its end without an error.

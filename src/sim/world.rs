@@ -1,97 +1,134 @@
-//! What a protocol is written against: a world that is set up, and clients whose every call is a point where another one
-//! may come between.
+//! What a protocol is written against: a world that is set up, its engines, its business database and its clients.
 
-use std::fmt::Display;
 use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
-use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use crate::engine::Engine;
+use super::client::Client;
+use super::desk::{Desk, Desks, End, Outcome, Protocol};
+use super::store::{StoreSetup, Tables};
+use crate::engine::{Engine, Snapshot};
 use crate::error::Error;
-use crate::reply::{FromReply, Reply};
+use crate::util::clock::Clock;
 
-/// What a client waits for at a point of the schedule.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Request {
-    Call(Vec<Vec<u8>>),
-    /// Until this moment in milliseconds.
-    Sleep(i64),
+/// An engine of a world beside the first one: [`World::node`] adds one, [`Client::on`] goes there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Node(pub(super) usize);
+
+/// An engine of a world.
+pub(super) struct Place {
+    pub(super) name: String,
+    pub(super) engine: Engine,
+    /// Requests do not reach it.
+    pub(super) is_down: bool,
 }
 
-/// Between a client's future and the run that polls it.
-#[derive(Debug, Default)]
-pub(super) struct Desk {
-    pub(super) request: Option<Request>,
-    pub(super) answer: Option<Result<Reply, Error>>,
-    pub(super) note: Option<String>,
+/// What is shown beside a schedule.
+#[derive(Debug, Clone)]
+pub(super) enum Shown {
+    Key { node: usize, key: Vec<u8> },
+    Row { table: String, key: String },
 }
 
-/// What all clients of a run share.
-#[derive(Debug, Default)]
-pub(super) struct Desks {
-    pub(super) desks: Vec<Desk>,
+/// What all schedules begin with.
+pub(super) struct Base {
+    pub(super) nodes: Vec<Snapshot>,
+    pub(super) tables: Tables,
     pub(super) now_ms: i64,
-    pub(super) tallies: Vec<(String, i64)>,
 }
-
-/// How a client of a run ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum End {
-    Done,
-    Failed(String),
-}
-
-/// What a client's future may give: nothing, or a result whose error is told.
-pub trait Outcome {
-    /// The text of the error, if it is one.
-    fn failure(self) -> Option<String>;
-}
-
-impl Outcome for () {
-    fn failure(self) -> Option<String> {
-        None
-    }
-}
-
-impl<E: Display> Outcome for Result<(), E> {
-    fn failure(self) -> Option<String> {
-        self.err().map(|error| error.to_string())
-    }
-}
-
-pub(super) type Protocol = Pin<Box<dyn Future<Output = End>>>;
 
 /// A schedule's world while it is set up: what the keyspace holds first, who the clients are, which keys are shown.
 pub struct World {
-    pub(super) engine: Engine,
-    /// The keyspace holds what it has to: another run's set-up was kept.
-    pub(super) is_set_up: bool,
+    /// Where a set-up begins that was done before.
+    kept: Option<Arc<Base>>,
+    pub(super) places: Vec<Place>,
+    pub(super) tables: Tables,
     pub(super) desks: Arc<Mutex<Desks>>,
     pub(super) names: Vec<String>,
     pub(super) protocols: Vec<Protocol>,
-    pub(super) shown: Vec<Vec<u8>>,
+    pub(super) shown: Vec<Shown>,
     pub(super) error: Option<Error>,
 }
 
 impl World {
-    pub(super) fn new(engine: Engine, is_set_up: bool, now_ms: i64) -> Self {
+    /// A world with one engine: an empty one, or the one of a set-up that was done before.
+    pub(super) fn new(kept: Option<Arc<Base>>) -> Self {
+        let (now_ms, tables) = match &kept {
+            Some(base) => (base.now_ms, base.tables.clone()),
+            None => (0, Tables::default()),
+        };
         let desks = Arc::new(Mutex::new(Desks { now_ms, ..Desks::default() }));
-        let (names, protocols, shown) = (Vec::new(), Vec::new(), Vec::new());
-        World { engine, is_set_up, desks, names, protocols, shown, error: None }
+        let (places, names, protocols) = (Vec::new(), Vec::new(), Vec::new());
+        let mut world =
+            World { kept, places, tables, desks, names, protocols, shown: Vec::new(), error: None };
+        world.add_place(String::new(), 0, 0);
+        world
+    }
+
+    fn add_place(&mut self, name: String, offset_ms: i64, rate_ppm: i64) {
+        let kept = self.kept.as_ref().and_then(|base| base.nodes.get(self.places.len()));
+        let engine = match kept {
+            Some(snapshot) => snapshot.fork(),
+            None => {
+                let clock = Clock::manual(self.desks.lock().now_ms).skewed(offset_ms, rate_ppm);
+                Engine::builder().clock(clock).build()
+            }
+        };
+        self.places.push(Place { name, engine, is_down: false });
+    }
+
+    /// What other schedules are to begin with.
+    pub(super) fn into_base(self) -> Result<Base, Error> {
+        if let Some(error) = self.error {
+            return Err(error);
+        }
+        let nodes = self.places.iter().map(|place| place.engine.snapshot()).collect::<Result<_, _>>()?;
+        Ok(Base { nodes, tables: self.tables, now_ms: self.desks.lock().now_ms })
+    }
+
+    /// Another engine, independent of the first one, as an instance that a lock is taken on. Its name stands in tables and
+    /// replay strings.
+    pub fn node(&mut self, name: &str) -> Node {
+        self.node_with_clock(name, 0, 0)
+    }
+
+    /// The same with a clock that is off by `offset_ms` from the world's, and runs `rate_ppm` millionths too fast.
+    pub fn node_with_clock(&mut self, name: &str, offset_ms: i64, rate_ppm: i64) -> Node {
+        if is_bad(name) || self.places.iter().any(|place| place.name == name) {
+            self.refuse(name);
+        }
+        self.add_place(name.to_owned(), offset_ms, rate_ppm);
+        Node(self.places.len() - 1)
+    }
+
+    /// Requests to this engine are lost from the beginning on.
+    pub fn take_down(&mut self, node: Node) {
+        if let Some(place) = self.places.get_mut(node.0) {
+            place.is_down = true;
+        }
     }
 
     /// Runs a command before the clients begin. It is run once and its effect kept for all schedules; an error reply ends
     /// the exploration with that error.
     pub fn setup<T: AsRef<[u8]>>(&mut self, argv: impl AsRef<[T]>) {
-        if self.is_set_up || self.error.is_some() {
+        self.setup_on(Node(0), argv);
+    }
+
+    /// The same on another engine.
+    pub fn setup_on<T: AsRef<[u8]>>(&mut self, node: Node, argv: impl AsRef<[T]>) {
+        if self.kept.is_some() || self.error.is_some() {
             return;
         }
-        let called = self.engine.try_client().and_then(|mut client| client.call(argv));
+        let Some(place) = self.places.get(node.0) else { return };
+        let called = place.engine.try_client().and_then(|mut client| client.call(argv));
         self.error = called.err();
+    }
+
+    /// The business database, to be set up as commands are: once for all schedules.
+    pub fn store(&mut self) -> StoreSetup<'_> {
+        let tables = self.kept.is_none().then_some(&mut self.tables);
+        StoreSetup { tables, error: &mut self.error }
     }
 
     /// Adds a client: `protocol` is given its handle, and runs until its first call. The name stands in tables and replay
@@ -101,115 +138,61 @@ impl World {
         F: Future + 'static,
         F::Output: Outcome,
     {
-        let bad = |c: char| c.is_whitespace() || matches!(c, '!' | '@');
-        if name.is_empty() || name.contains(bad) || self.names.iter().any(|other| other == name) {
-            let text = format!(
-                "a client's name is not empty, without blanks, '!' and '@', and its own: {name:?} is not"
-            );
-            self.error.get_or_insert_with(|| Error::usage(text));
-            return;
+        if let Some(client) = self.add_client(name) {
+            let future = protocol(client);
+            self.protocols.push(Box::pin(async move {
+                match future.await.failure() {
+                    Some(text) => End::Failed(text),
+                    None => End::Done,
+                }
+            }));
+        }
+    }
+
+    /// The handle of a client whose protocol is to be pushed next; none for a name that cannot be.
+    pub(super) fn add_client(&mut self, name: &str) -> Option<Client> {
+        if is_bad(name) || self.names.iter().any(|other| other == name) {
+            self.refuse(name);
+            return None;
         }
         let index = self.names.len();
         self.desks.lock().desks.push(Desk::default());
-        let future = protocol(Client { desks: self.desks.clone(), index });
         self.names.push(name.to_owned());
-        self.protocols.push(Box::pin(async move {
-            match future.await.failure() {
-                Some(text) => End::Failed(text),
-                None => End::Done,
-            }
-        }));
+        Some(Client { desks: self.desks.clone(), index, node: 0 })
+    }
+
+    fn refuse(&mut self, name: &str) {
+        let text =
+            format!("a name is not empty, without blanks, '!' and '@', and no other one's: {name:?} is not");
+        self.error.get_or_insert_with(|| Error::usage(text));
     }
 
     /// Shows these keys in a column each beside the schedule, and tells outcomes apart by what they hold at the end.
     pub fn watch_keys<T: AsRef<[u8]>>(&mut self, keys: impl AsRef<[T]>) {
-        self.shown.extend(keys.as_ref().iter().map(|key| key.as_ref().to_vec()));
+        self.watch_keys_on(Node(0), keys);
+    }
+
+    /// The same for keys of another engine.
+    pub fn watch_keys_on<T: AsRef<[u8]>>(&mut self, node: Node, keys: impl AsRef<[T]>) {
+        let shown = |key: &T| Shown::Key { node: node.0, key: key.as_ref().to_vec() };
+        self.shown.extend(keys.as_ref().iter().map(shown));
+    }
+
+    /// The same for a row of the business database.
+    pub fn watch_row(&mut self, table: &str, key: &str) {
+        self.shown.push(Shown::Row { table: table.to_owned(), key: key.to_owned() });
     }
 
     /// Sets the clock, in Unix milliseconds, before the clients begin; it stands at 0 otherwise.
     pub fn set_time(&mut self, unix_ms: i64) {
-        if self.error.is_none() {
-            self.error = self.engine.set_time(unix_ms).err();
-            self.desks.lock().now_ms = unix_ms;
+        if self.kept.is_some() || self.error.is_some() {
+            return;
         }
+        self.desks.lock().now_ms = unix_ms;
+        self.error = self.places.iter().find_map(|place| place.engine.set_time(unix_ms).err());
     }
 }
 
-/// A client of a run. Each call and each sleep is one point of the schedule: whatever other clients do may happen before it.
-#[derive(Debug, Clone)]
-pub struct Client {
-    desks: Arc<Mutex<Desks>>,
-    index: usize,
-}
-
-impl Client {
-    /// Runs a command once the schedule lets it.
-    ///
-    /// # Errors
-    /// As [`crate::Client::call`]; [`Error::is_connection_lost`] when the schedule lost the request or the reply.
-    pub fn call<T: AsRef<[u8]>>(&self, argv: impl AsRef<[T]>) -> Call {
-        let words = argv.as_ref().iter().map(|word| word.as_ref().to_vec()).collect();
-        Call { client: self.clone(), request: Some(Request::Call(words)) }
-    }
-
-    /// Runs a command once the schedule lets it, and reads its reply as `R`.
-    ///
-    /// # Errors
-    /// As [`call`](Self::call), and when the reply cannot be read as `R`.
-    pub async fn query<R: FromReply, T: AsRef<[u8]>>(&self, argv: impl AsRef<[T]>) -> Result<R, Error> {
-        self.call(argv).await?.get()
-    }
-
-    /// Sleeps at least so long. Time moves on by itself once nobody else can do anything, or by a jump of the clock.
-    pub async fn sleep(&self, time: Duration) {
-        let until = self.now_ms().saturating_add(i64::try_from(time.as_millis()).unwrap_or(i64::MAX));
-        let _ = Call { client: self.clone(), request: Some(Request::Sleep(until)) }.await;
-    }
-
-    /// The time in Unix milliseconds. No point of the schedule.
-    pub fn now_ms(&self) -> i64 {
-        self.desks.lock().now_ms
-    }
-
-    /// Writes a remark into this client's column of the table, beside its last step.
-    pub fn note(&self, text: impl Into<String>) {
-        self.desks.lock().desks[self.index].note = Some(text.into());
-    }
-
-    /// Counts something that an invariant asks for with [`View::tally`](super::View::tally): acknowledgements, deliveries.
-    pub fn tally(&self, name: &str) {
-        let tallies = &mut self.desks.lock().tallies;
-        match tallies.iter_mut().find(|(other, _)| other == name) {
-            Some((_, count)) => *count += 1,
-            None => tallies.push((name.to_owned(), 1)),
-        }
-    }
-}
-
-/// A call that waits for its turn.
-#[derive(Debug)]
-#[must_use = "a call that is not awaited is not made"]
-pub struct Call {
-    client: Client,
-    request: Option<Request>,
-}
-
-impl Future for Call {
-    type Output = Result<Reply, Error>;
-
-    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Self::Output> {
-        let request = self.request.take();
-        let desk = &mut self.client.desks.lock().desks[self.client.index];
-        match request {
-            // A second call of the same client at the same time: a connection takes one after the other.
-            Some(_) if desk.request.is_some() || desk.answer.is_some() => {
-                Poll::Ready(Err(Error::usage("a client of an exploration makes one call at a time")))
-            }
-            Some(request) => {
-                desk.request = Some(request);
-                Poll::Pending
-            }
-            None => desk.answer.take().map_or(Poll::Pending, Poll::Ready),
-        }
-    }
+fn is_bad(name: &str) -> bool {
+    name.is_empty() || name.contains(|c: char| c.is_whitespace() || matches!(c, '!' | '@'))
 }

@@ -41,6 +41,27 @@ impl Clock {
     pub fn skewed(&self, offset_ms: i64, rate_ppm: i64) -> Self {
         Clock { source: self.source.clone(), offset_us: offset_ms.saturating_mul(1000), rate_ppm }
     }
+    /// Whether it shows another time than its source has.
+    #[cfg(feature = "sim")]
+    pub(crate) fn is_skewed(&self) -> bool {
+        self.offset_us != 0 || self.rate_ppm != 0
+    }
+    /// The first whole millisecond of its source at which it shows this time or a later one.
+    #[cfg(feature = "sim")]
+    pub(crate) fn source_ms_at(&self, shown_ms: i64) -> i64 {
+        let source = Clock::manual(0);
+        let shows = |ms: i64| {
+            source.set_ms(ms);
+            Clock { source: source.source.clone(), ..*self }.now_ms()
+        };
+        // It never runs backwards but for a rate that is: then no later time shows what the first does not.
+        let (mut before, mut at) = (-1, Self::LAST_MS);
+        while at - before > 1 {
+            let middle = before + (at - before) / 2;
+            if shows(middle) >= shown_ms { at = middle } else { before = middle }
+        }
+        at
+    }
     /// True when only `advance` and `set` move this clock.
     pub fn is_manual(&self) -> bool {
         matches!(self.source, Source::Manual(_))

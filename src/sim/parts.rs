@@ -1,0 +1,210 @@
+//! A long search in parts, for several threads. The parts are put together in the order of the search, so that what is found
+//! does not depend on the threads.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+
+use parking_lot::Mutex;
+
+use super::report::{Progress, Report};
+use super::search::{How, Node, arrange, take_step};
+use super::world::Base;
+use super::{At, Explore, Reduction, Watching};
+use crate::error::Error;
+
+/// So many schedules are run before others are asked to help.
+const ALONE: u64 = 2_000;
+
+/// So many parts for each thread: they differ in size.
+const PARTS: usize = 24;
+
+/// Counts what all threads do, and tells of it.
+pub(super) struct Meter<'m> {
+    watching: &'m Watching<'m>,
+    schedules: AtomicU64,
+    pruned: AtomicU64,
+    failing: AtomicU64,
+    telling: Mutex<()>,
+}
+
+impl<'m> Meter<'m> {
+    pub(super) fn new(watching: &'m Watching<'m>) -> Self {
+        let (schedules, pruned, failing) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
+        Meter { watching, schedules, pruned, failing, telling: Mutex::new(()) }
+    }
+
+    /// One more schedule.
+    pub(super) fn count(&self, is_whole: bool, is_failing: bool) {
+        self.failing.fetch_add(u64::from(is_failing), Ordering::Relaxed);
+        let schedules =
+            self.schedules.fetch_add(u64::from(is_whole), Ordering::Relaxed) + u64::from(is_whole);
+        let pruned = self.pruned.fetch_add(u64::from(!is_whole), Ordering::Relaxed) + u64::from(!is_whole);
+        let (every, tell) = self.watching;
+        if (schedules + pruned).is_multiple_of(*every) {
+            let _one_after_the_other = self.telling.lock();
+            tell(&Progress { schedules, pruned, failing: self.failing.load(Ordering::Relaxed) });
+        }
+    }
+}
+
+impl<'a> Explore<'a> {
+    pub(super) fn meter(&self) -> Option<Meter<'_>> {
+        self.watching.as_ref().map(Meter::new)
+    }
+
+    /// How many threads there are to be.
+    pub(super) fn threads_in_use(&self) -> usize {
+        self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
+    }
+
+    /// Over all schedules, with several threads when there are many.
+    pub(super) fn exhaust_all(&self, base: &Arc<Base>, switches_max: Option<usize>) -> Result<Report, Error> {
+        let meter = self.meter();
+        let how = How {
+            faults: self.faults,
+            reduction: self.reduction_in_use(switches_max),
+            switches_max,
+            stops_at_first: false,
+            runs_max: self.runs_max,
+            stop: None,
+            meter: meter.as_ref(),
+        };
+        let threads = self.threads_in_use();
+        if threads == 1
+            || how.reduction == Reduction::States
+            || switches_max.is_some()
+            || self.runs_max <= ALONE
+        {
+            return self.exhaust(base, &how, Vec::new());
+        }
+        let first = self.exhaust(base, &How { runs_max: ALONE, meter: None, ..how }, Vec::new())?;
+        if first.is_exhausted || first.runs() < ALONE {
+            return Ok(first);
+        }
+        let parts = self.split(base, &how, threads * PARTS)?;
+        self.exhaust_parts(base, &how, &parts, threads)
+    }
+
+    /// What schedules begin with, so that each schedule belongs to one part, in the order of the search.
+    fn split(&self, base: &Arc<Base>, how: &How<'_>, wanted: usize) -> Result<Vec<Vec<Node>>, Error> {
+        const LEVELS: usize = 12;
+        let mut parts = vec![Vec::new()];
+        for _ in 0..LEVELS {
+            if parts.len() >= wanted {
+                break;
+            }
+            let mut next = Vec::with_capacity(4 * parts.len());
+            for part in parts {
+                match self.branches(base, how, &part)? {
+                    Some(branches) => next.extend(branches),
+                    None => next.push(part),
+                }
+            }
+            parts = next;
+        }
+        Ok(parts)
+    }
+
+    /// The parts that a part consists of; none when its schedule has ended.
+    fn branches(
+        &self,
+        base: &Arc<Base>,
+        how: &How<'_>,
+        part: &[Node],
+    ) -> Result<Option<Vec<Vec<Node>>>, Error> {
+        let mut path = part.to_vec();
+        let keeps = how.keeps(false);
+        let mut run = self.start(base, keeps)?;
+        let point = self.follow(&mut run, &mut path, how.reduction)?;
+        let mut actions = run.actions(&how.faults)?;
+        let is_broken = !path.is_empty() && self.broken(&run, At::EachStep).is_some();
+        if actions.is_empty() || is_broken || path.len() >= self.depth_max {
+            return Ok(None);
+        }
+        arrange(&mut actions, &point, how.switches_max);
+        let mut node = Node::open(actions, run.requests(), point);
+        let mut branches = Vec::new();
+        while node.advance() {
+            let mut branch = part.to_vec();
+            branch.push(node.clone());
+            branches.push(branch);
+            if how.reduction == Reduction::SleepSets {
+                // What the step touches, for those after it.
+                let mut run = self.start(base, keeps)?;
+                self.follow(&mut run, &mut path, how.reduction)?;
+                let mut last = [node];
+                take_step(&mut run, &mut last, how.reduction)?;
+                [node] = last;
+            }
+            node.at += 1;
+        }
+        // Where all sleep, the part itself says so.
+        Ok((!branches.is_empty()).then_some(branches))
+    }
+
+    fn exhaust_parts(
+        &self,
+        base: &Arc<Base>,
+        how: &How<'_>,
+        parts: &[Vec<Node>],
+        threads: usize,
+    ) -> Result<Report, Error> {
+        let stop = AtomicBool::new(false);
+        let how = How { stop: Some(&stop), ..*how };
+        let runs = Mutex::new(vec![None; parts.len()]);
+        let found = in_parallel(threads, parts.len(), |at| {
+            let found = self.exhaust(base, &how, parts[at].clone());
+            let mut runs = runs.lock();
+            runs[at] = found.as_ref().ok().map(Report::runs);
+            // What comes after the limit is not wanted.
+            let ended: u64 = runs.iter().map_while(|runs| *runs).sum();
+            if found.is_err() || ended >= how.runs_max {
+                stop.store(true, Ordering::Relaxed);
+            }
+            found
+        });
+        let mut reports = Vec::with_capacity(parts.len());
+        for report in found {
+            reports.push(report.unwrap_or_else(|| Ok(Report::default()))?);
+        }
+        let mut all = Report { is_exhausted: true, ..Report::default() };
+        for (part, report) in parts.iter().zip(reports) {
+            let left = how.runs_max - all.runs();
+            if report.runs() > left {
+                // As if one thread had met the limit.
+                let how = How { runs_max: left, stop: None, meter: None, ..how };
+                all.add(self.exhaust(base, &how, part.clone())?);
+                break;
+            }
+            all.add(report);
+        }
+        Ok(all)
+    }
+}
+
+/// Does `count` things with so many threads; what each gave, in their order.
+pub(super) fn in_parallel<T: Send>(
+    threads: usize,
+    count: usize,
+    work: impl Fn(usize) -> T + Sync,
+) -> Vec<Option<T>> {
+    let next = AtomicUsize::new(0);
+    let found: Mutex<Vec<Option<T>>> = Mutex::new((0..count).map(|_| None).collect());
+    let help = || {
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            if at >= count {
+                return;
+            }
+            let one = work(at);
+            found.lock()[at] = Some(one);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads.min(count) {
+            scope.spawn(help);
+        }
+        help();
+    });
+    found.into_inner()
+}

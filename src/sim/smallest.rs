@@ -1,0 +1,93 @@
+//! The smallest failing schedule, and one schedule again: by the string that a table shows.
+
+use std::sync::Arc;
+
+use super::report::Failure;
+use super::run::Keeps;
+use super::search::How;
+use super::table::{parse_action, replay_text, shown_name};
+use super::world::Base;
+use super::{Action, At, Explore, Faults, Reduction};
+use crate::error::Error;
+
+impl Explore<'_> {
+    /// The failing schedule with the fewest faults, and of those with the fewest forced switches.
+    pub(super) fn smallest(&self, base: &Arc<Base>) -> Result<Option<Failure>, Error> {
+        const SWITCHES: usize = 16;
+        let all = self.faults;
+        let reduction = match self.reduction {
+            Reduction::None => Reduction::None,
+            _ => Reduction::States,
+        };
+        let total = all.clock_jumps
+            + all.crashes
+            + all.lost_replies
+            + all.lost_requests
+            + all.node_jumps
+            + all.restarts;
+        for most in 0..=total {
+            for switches in 0..SWITCHES {
+                let faults = Faults {
+                    clock_jumps: all.clock_jumps.min(most),
+                    crashes: all.crashes.min(most),
+                    lost_replies: all.lost_replies.min(most),
+                    lost_requests: all.lost_requests.min(most),
+                    node_jumps: all.node_jumps.min(most),
+                    restarts: all.restarts.min(most),
+                };
+                let how = How {
+                    faults,
+                    reduction,
+                    switches_max: Some(switches),
+                    stops_at_first: true,
+                    runs_max: self.runs_max,
+                    stop: None,
+                    meter: None,
+                };
+                let found = self.exhaust(base, &how, Vec::new())?;
+                if let Some((actions, why)) = found.first_failing {
+                    return self.show(base, &actions, why).map(Some);
+                }
+                if !found.is_exhausted {
+                    return Ok(None);
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The table of a schedule that was run.
+    pub(super) fn show(&self, base: &Arc<Base>, actions: &[Action], why: String) -> Result<Failure, Error> {
+        let mut run = self.start(base, Keeps { rows: true, ..Keeps::default() })?;
+        for &action in actions {
+            let is_forced = run.actions(&self.faults)?.len() == 1;
+            run.step(action, is_forced)?;
+        }
+        let replay = replay_text(actions, &run);
+        let keys = run.shown.iter().map(|shown| shown_name(shown, &run.places)).collect();
+        Ok(Failure { why, rows: run.rows.take().unwrap_or_default(), names: run.names, keys, replay })
+    }
+
+    /// See [`Explore::replay`].
+    pub(super) fn repeat(&self, base: &Arc<Base>, schedule: &str) -> Result<Failure, Error> {
+        let mut run = self.start(base, Keeps::default())?;
+        let mut actions = Vec::new();
+        let mut why = None;
+        for word in schedule.split_whitespace() {
+            let action = parse_action(word, &run)?;
+            let open = run.actions(&self.faults)?;
+            if !open.contains(&action) {
+                let text = replay_text(&open, &run);
+                return Err(Error::usage(format!(
+                    "{word} cannot happen at step {}: only {text}",
+                    actions.len() + 1
+                )));
+            }
+            run.step(action, open.len() == 1)?;
+            actions.push(action);
+            why = why.or_else(|| self.broken(&run, At::EachStep));
+        }
+        let why = why.or_else(|| self.broken(&run, At::End)).unwrap_or_else(|| "nothing".into());
+        self.show(base, &actions, why)
+    }
+}
