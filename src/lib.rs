@@ -19,7 +19,7 @@
 //! - make an engine, choose clock, seed and limits: [`Engine`], [`Builder`], [`Clock`], [`Limits`]
 //! - run commands and read typed replies: [`Client::call`], [`Client::query`], [`Client::call_into`], [`FromReply`]
 //! - run scripts: [`Script`]; give them functions of your own: [`Builder::function`]; stop them: [`Control`]
-//! - hold a script to its contract: [`Script::checked`], [`Contract`]
+//! - hold a script to its contract: [`Script::checked`], [`Contract`]; find the call for which it breaks it: [`Contract::check`]
 //! - wait for a list, or for the end of a timeout, without stopping the thread: [`Client::start`], [`Pending`],
 //!   [`Builder::blocking`]
 //! - listen to what is published: [`Client::try_next_message`], [`Client::next_message`], [`Client::message`], [`Message`]
@@ -34,6 +34,7 @@
 //! The modules are what the engine is made of. README.md says what runs, docs/RECIPES.md shows longer examples,
 //! ARCHITECTURE.md is the map of the layers.
 
+mod check;
 pub mod command;
 mod commands;
 mod contract;
@@ -49,10 +50,14 @@ pub mod store;
 pub mod util;
 pub mod value;
 
+pub use check::{
+    CheckFailure, CheckHooks, CheckOptions, CheckReport, InputError, Mutant, MutationReport, ReachedClause,
+    ServerCall,
+};
 pub use command::TracedCall;
 pub use command::log::{LogLevel, LogLine};
 pub use commands::table as commands;
-pub use contract::{Contract, ContractError, Input, Inputs, Verdict};
+pub use contract::{Contract, ContractError, Input, Inputs, Rule, Verdict};
 pub use engine::{
     Blocking, Builder, Client, Engine, Files, Invocation, Journal, Loss, NextMessage, Pending, RdbError,
     Script, Snapshot, ToArg,

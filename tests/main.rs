@@ -8,6 +8,9 @@ mod blocking_edges;
 mod boundaries;
 #[cfg(feature = "capi")]
 mod capi;
+mod checking;
+#[cfg(feature = "cli")]
+mod checking_cli;
 #[cfg(feature = "cli")]
 mod cli;
 #[cfg(feature = "cli")]

@@ -13,7 +13,7 @@ const LAYERS: &[&[&str]] = &[
     &["commands", "contract"],
     &["script"],
     &["engine"],
-    &["patterns"],
+    &["patterns", "check"],
     &["front", "sim"],
     &["bin"],
 ];

@@ -4,8 +4,6 @@
 use super::grammar::{Form, Grammar};
 use super::{Contract, KeyType};
 use crate::util::rng::Rng;
-use crate::util::words::join_words;
-use std::fmt;
 
 /// A call, and the state that it meets.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -19,17 +17,6 @@ pub struct Input {
     pub keys: Vec<Vec<u8>>,
     /// The arguments of the call.
     pub args: Vec<Vec<u8>>,
-}
-
-/// The set-up as lines, then the keys and the arguments.
-impl fmt::Display for Input {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for command in &self.setup {
-            writeln!(f, "{}", join_words(command))?;
-        }
-        writeln!(f, "advance {} ms", self.advance_ms)?;
-        write!(f, "{} , {}", join_words(&self.keys), join_words(&self.args))
-    }
 }
 
 /// An endless sequence of [`Input`]s, see [`Contract::inputs`].

@@ -227,7 +227,8 @@ impl Reader {
             }
         };
         cursor.done()?;
-        self.contract.rejections.push(Rejection { wrongs, answer });
+        let (line, text) = (clause.at.line, clause.text.clone());
+        self.contract.rejections.push(Rejection { line, text, wrongs, answer });
         Ok(())
     }
     fn wrong(&mut self, cursor: &mut Cursor<'_>) -> Result<Wrong, ContractError> {

@@ -4,7 +4,7 @@ use super::expr::Datum;
 use super::facts::Facts;
 use super::grammar::Fault;
 use super::shape::Promise;
-use super::{Access, Answer, Case, Contract, KeyType, Place, Wrong};
+use super::{Access, Answer, Case, Contract, KeyType, Place, Rejection, Wrong};
 use crate::util::words::quote_word;
 use crate::value::Value;
 use std::fmt;
@@ -14,6 +14,15 @@ pub(super) enum NoCase<'c> {
     NoneApplies,
     /// Whether this one does cannot be computed: an integer overflows or is divided by 0.
     Incomputable(&'c Case),
+}
+
+/// The clause that decides what a call comes to: an `error` clause or a `case`, by its number, or none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Decider {
+    Error(usize),
+    Case(usize),
+    /// The contract tells of no cases, or of none that applies.
+    Nothing,
 }
 
 /// What a contract says of a call before it runs.
@@ -41,13 +50,35 @@ impl fmt::Debug for Verdict {
 
 impl Contract {
     pub(crate) fn judge(&self, facts: &Facts<'_>) -> Verdict {
-        match self.rejections.iter().find(|one| one.wrongs.iter().any(|wrong| self.applies(*wrong, facts))) {
+        match self.rejection(facts) {
             None => self.judge_by_case(facts),
-            Some(one) => match &one.answer {
+            Some(at) => match &self.rejections[at].answer {
                 Answer::Text(text) => Verdict::Refused(text.clone()),
                 Answer::Raised(code) => Verdict::Raised(code.clone()),
             },
         }
+    }
+    /// The first error clause that applies to a call.
+    fn rejection(&self, facts: &Facts<'_>) -> Option<usize> {
+        let applies = |one: &Rejection| one.wrongs.iter().any(|wrong| self.applies(*wrong, facts));
+        self.rejections.iter().position(applies)
+    }
+    /// The clause that decides what a call comes to.
+    pub(crate) fn decider(&self, facts: &Facts<'_>) -> Decider {
+        if let Some(at) = self.rejection(facts) {
+            return Decider::Error(at);
+        }
+        let case = self.case(facts).ok().flatten();
+        let at = case.and_then(|case| self.cases.iter().position(|one| std::ptr::eq(one, case)));
+        at.map_or(Decider::Nothing, Decider::Case)
+    }
+    /// All clauses that may decide, with their lines and how they are written.
+    pub(crate) fn deciders(&self) -> Vec<(Decider, usize, String)> {
+        let errors = self.rejections.iter().enumerate();
+        let errors = errors.map(|(at, one)| (Decider::Error(at), one.line, format!("error {}", one.text)));
+        let cases = self.cases.iter().enumerate();
+        let cases = cases.map(|(at, one)| (Decider::Case(at), one.line, format!("case {}", one.text)));
+        errors.chain(cases).collect()
     }
     /// A call that breaks no grammar may still be answered an error, where several things meet.
     fn judge_by_case(&self, facts: &Facts<'_>) -> Verdict {

@@ -21,7 +21,10 @@ mod verify;
 pub use error::ContractError;
 pub(crate) use facts::{Facts, Outcome, Used};
 pub use generate::{Input, Inputs};
+pub(crate) use judge::Decider;
 pub use judge::Verdict;
+pub(crate) use verify::Breach;
+pub use verify::Rule;
 
 use crate::util::hasher::Map;
 use expr::Expr;
@@ -120,6 +123,9 @@ enum Place {
 /// An `error` clause: what is wrong with a call, and what it is answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Rejection {
+    line: usize,
+    /// The clause as it is written, for messages.
+    text: String,
     wrongs: Vec<Wrong>,
     answer: Answer,
 }

@@ -11,6 +11,78 @@ use crate::store::{Db, Held};
 use crate::util::words::quote_word;
 use crate::value::{Str, Value};
 
+/// What of a contract a script broke.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Rule {
+    /// A call that is to be refused got another answer.
+    Refusal,
+    /// A call that is to be refused changed something.
+    Untouched,
+    /// A call that is to be accepted got an error.
+    Acceptance,
+    /// The reply has not the shape of the `reply` clause, or is not the one of its case.
+    Reply,
+    /// A key does not hold what its case says, or its expiry is not as declared.
+    Effect,
+    /// No case applies, or none can be told to.
+    Case,
+    /// The script used what is none of its keys.
+    Keys,
+    /// A key was written that may not be, or not for this reply.
+    Writes,
+    /// The run took more instructions than the `instructions` clause allows.
+    Instructions,
+    /// The run did not end within the bound of the check.
+    End,
+    /// The same call in the same state came to something else the second time.
+    Determinism,
+    /// What the run told to replicas, applied to a copy, gives another state.
+    Replication,
+    /// A real server answers otherwise.
+    Server,
+}
+
+impl Rule {
+    /// The name of the rule in one word, as reports have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Rule::Refusal => "refusal",
+            Rule::Untouched => "untouched",
+            Rule::Acceptance => "acceptance",
+            Rule::Reply => "reply",
+            Rule::Effect => "effect",
+            Rule::Case => "case",
+            Rule::Keys => "keys",
+            Rule::Writes => "writes",
+            Rule::Instructions => "instructions",
+            Rule::End => "end",
+            Rule::Determinism => "determinism",
+            Rule::Replication => "replication",
+            Rule::Server => "server",
+        }
+    }
+}
+
+impl std::fmt::Display for Rule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What a script did that its contract does not say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Breach {
+    pub(crate) rule: Rule,
+    pub(crate) told: String,
+}
+
+impl Rule {
+    fn broken(self, told: String) -> Breach {
+        Breach { rule: self, told }
+    }
+}
+
 /// What a key should hold after a run.
 struct Expectation {
     /// None when any value will do.
@@ -35,7 +107,7 @@ impl Contract {
         verdict: &Verdict,
         reply: &Reply,
         outcome: &Outcome,
-    ) -> Option<String> {
+    ) -> Option<Breach> {
         let view = reply.view();
         let found = match verdict {
             Verdict::Refused(text) => self.refusal(
@@ -54,8 +126,13 @@ impl Contract {
             }
             Verdict::Accepted => self.fulfilment(facts, view, outcome),
         };
-        let found = found.or_else(|| undeclared(facts, outcome)).or_else(|| self.budget(outcome));
-        found.map(|found| format!("{} broke its contract: {found}", self.name))
+        let keys = || undeclared(facts, outcome).map(|told| Rule::Keys.broken(told));
+        let budget = || self.budget(outcome).map(|told| Rule::Instructions.broken(told));
+        found.or_else(keys).or_else(budget)
+    }
+    /// What is said of a breach where the script has no other name.
+    pub(crate) fn told(&self, breach: &Breach) -> String {
+        format!("{} broke its contract: {}", self.name, breach.told)
     }
     /// A call that the contract refuses gets the declared error and changes nothing.
     fn refusal(
@@ -65,37 +142,45 @@ impl Contract {
         kept: bool,
         view: ReplyRef<'_>,
         outcome: &Outcome,
-    ) -> Option<String> {
+    ) -> Option<Breach> {
         if !kept {
-            return Some(format!(
+            return Some(Rule::Refusal.broken(format!(
                 "the call is to be refused with {promised}, the script replied {}",
                 Shown(view)
-            ));
+            )));
         }
         let (_, key) = outcome.written.first()?;
-        Some(format!(
+        Some(Rule::Untouched.broken(format!(
             "the call is to be refused with {promised}, the script wrote {}",
             self.shown(facts, key)
-        ))
+        )))
     }
-    fn fulfilment(&self, facts: &Facts<'_>, view: ReplyRef<'_>, outcome: &Outcome) -> Option<String> {
+    fn fulfilment(&self, facts: &Facts<'_>, view: ReplyRef<'_>, outcome: &Outcome) -> Option<Breach> {
         if let ReplyRef::Error(text) = view {
             let text = String::from_utf8_lossy(text);
-            return Some(format!("the call is to be accepted, the script replied (error) {text}"));
+            let told = format!("the call is to be accepted, the script replied (error) {text}");
+            return Some(Rule::Acceptance.broken(told));
         }
-        self.frame(facts, view, outcome).or_else(|| self.shape(view)).or_else(|| {
-            let case = match self.case(facts) {
-                Ok(Some(case)) => case,
-                Ok(None) => return self.kept_expiry(facts, outcome),
-                Err(NoCase::NoneApplies) => {
-                    return Some("no case applies to the call; add one, or --!case else".to_owned());
-                }
-                Err(NoCase::Incomputable(Case { line, text, .. })) => {
-                    return Some(format!("line {line}, case {text}: its condition {INCOMPUTABLE}"));
-                }
-            };
-            self.kept_case(case, facts, view, outcome)
-        })
+        if let Some(told) = self.frame(facts, view, outcome) {
+            return Some(Rule::Writes.broken(told));
+        }
+        if let Some(told) = self.shape(view) {
+            return Some(Rule::Reply.broken(told));
+        }
+        let case = match self.case(facts) {
+            Ok(Some(case)) => case,
+            Ok(None) => return self.kept_expiry(facts, outcome).map(|told| Rule::Effect.broken(told)),
+            Err(NoCase::NoneApplies) => {
+                let told = "no case applies to the call; add one, or --!case else";
+                return Some(Rule::Case.broken(told.to_owned()));
+            }
+            Err(NoCase::Incomputable(Case { line, text, .. })) => {
+                let told = format!("line {line}, case {text}: its condition {INCOMPUTABLE}");
+                return Some(Rule::Case.broken(told));
+            }
+        };
+        let (rule, found) = self.kept_case(case, facts, view, outcome)?;
+        Some(rule.broken(format!("line {}, case {}: {found}", case.line, case.text)))
     }
     fn shape(&self, view: ReplyRef<'_>) -> Option<String> {
         let shape = self.reply.as_ref().filter(|shape| !shape.fits(view))?;
@@ -107,21 +192,21 @@ impl Contract {
         facts: &Facts<'_>,
         view: ReplyRef<'_>,
         outcome: &Outcome,
-    ) -> Option<String> {
-        let told = |found: String| Some(format!("line {}, case {}: {found}", case.line, case.text));
+    ) -> Option<(Rule, String)> {
         let Some(expected) = case.promise.expected(facts) else {
-            return told(format!("its reply {INCOMPUTABLE}"));
+            return Some((Rule::Case, format!("its reply {INCOMPUTABLE}")));
         };
         if !expected.is(view) {
-            return told(format!("the reply should be {expected}, it is {}", Shown(view)));
+            let told = format!("the reply should be {expected}, it is {}", Shown(view));
+            return Some((Rule::Reply, told));
         }
         for (key, declared) in self.keys.iter().enumerate() {
             let Some(expected) = expectation(case, key, declared, facts) else {
-                return told(format!("what becomes of {} {INCOMPUTABLE}", declared.name));
+                return Some((Rule::Case, format!("what becomes of {} {INCOMPUTABLE}", declared.name)));
             };
             let after = outcome.held.get(key).and_then(Option::as_ref);
             if let Some(found) = expected.mismatch(&declared.name, after) {
-                return told(found);
+                return Some((Rule::Effect, found));
             }
         }
         None

@@ -4,7 +4,7 @@
 use super::{Client, Core};
 use crate::command::session::Replies;
 use crate::command::{Argv, Ctx, Origin, TracedCall, keys};
-use crate::contract::{Contract, Facts, Outcome, Used, Verdict};
+use crate::contract::{Breach, Contract, Decider, Facts, Outcome, Used, Verdict};
 use crate::error::{Error, Failure};
 use crate::reply::Reply;
 use crate::store::{Db, SessionId};
@@ -17,6 +17,17 @@ pub(super) struct CheckedCall<'a> {
     pub(super) sha: &'a [u8],
     pub(super) keys: &'a [&'a [u8]],
     pub(super) args: &'a [&'a [u8]],
+}
+
+/// What a call came to that ran whatever its contract says of it.
+#[derive(Debug)]
+pub(crate) struct Probe {
+    pub(crate) reply: Reply,
+    /// The clause that decides what the call is to come to.
+    pub(crate) decider: Decider,
+    pub(crate) breach: Option<Breach>,
+    pub(crate) instructions: u64,
+    pub(crate) calls: Vec<TracedCall>,
 }
 
 impl CheckedCall<'_> {
@@ -62,6 +73,31 @@ impl Client {
         core.finish_unit();
         core.serve();
         verdict
+    }
+    /// Runs a call, also one that the contract refuses, and compares what it did with the contract.
+    pub(super) fn probe(&mut self, call: &CheckedCall<'_>) -> Result<Probe, Error> {
+        let mut reply = Reply::new();
+        let mut core = self.shared.lock()?;
+        core.enter(self.id)?;
+        let db = core.state.sessions.get(self.id).db;
+        let facts = Facts::look(&core.state.store, db, call.keys, call.args);
+        let probe = call.judge(&facts).map(|verdict| {
+            let outcome = core.observed(self.id, call, &facts, &mut reply);
+            let calls = core.state.trace.take().unwrap_or_default();
+            let outcome = Outcome { used: core.used(facts.db, &calls), ..outcome };
+            let breach = call.contract.breach(&facts, &verdict, &reply, &outcome);
+            let (decider, instructions) = (call.contract.decider(&facts), outcome.instructions);
+            (decider, breach, instructions, calls)
+        });
+        core.leave(self.id, &mut reply);
+        core.serve();
+        probe.map(|(decider, breach, instructions, calls)| Probe {
+            reply,
+            decider,
+            breach,
+            instructions,
+            calls,
+        })
     }
     /// Runs a call that is held to its contract, and gives what it called.
     pub(super) fn submit_checked(
@@ -118,7 +154,10 @@ impl Core {
         };
         self.leave(id, out);
         self.serve();
-        verdict.and_then(|_| breach.map_or(Ok(()), |breach| Err(Error::breach(breach))))
+        verdict.and_then(|_| match breach {
+            None => Ok(()),
+            Some(breach) => Err(Error::breach(call.contract.told(&breach))),
+        })
     }
     /// Runs the call, and notes what it did.
     fn observed(

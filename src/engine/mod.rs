@@ -26,6 +26,7 @@ pub use crate::command::faults::Loss;
 pub use crate::command::host::Files;
 pub use blocking::Blocking;
 pub use builder::Builder;
+pub(crate) use checked::Probe;
 pub use client::Client;
 #[cfg(feature = "server")]
 pub(crate) use connection::{Desk, Meanwhile, Pulse, Standing, Tended, UNSENT_BEFORE_MESSAGES};

@@ -2,7 +2,7 @@
 //! it yet, the text.
 
 use super::Client;
-use super::checked::CheckedCall;
+use super::checked::{CheckedCall, Probe};
 use crate::command::TracedCall;
 use crate::contract::{Contract, ContractError, Verdict};
 use crate::error::Error;
@@ -245,6 +245,10 @@ impl Invocation<'_> {
     pub fn verdict(&self, client: &mut Client) -> Result<Option<Verdict>, Error> {
         let Some(contract) = self.script.contract() else { return Ok(None) };
         self.checked(contract, |call| client.judge(call)).map(Some)
+    }
+    /// Runs the script, whatever this contract says of the call, and compares what it did with it.
+    pub(crate) fn probe(&self, contract: &Contract, client: &mut Client) -> Result<Probe, Error> {
+        self.checked(contract, |call| client.probe(call))
     }
     fn checked<T>(&self, contract: &Contract, run: impl FnOnce(&CheckedCall<'_>) -> T) -> T {
         let keys: Vec<&[u8]> = self.keys.iter().map(Vec::as_slice).collect();

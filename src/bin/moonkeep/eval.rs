@@ -28,6 +28,7 @@ Options stand before SCRIPT and the keys. What sets the keyspace up is done in t
     "
 What runs, and what is shown of it:
   -e, --script TEXT   the script itself, in place of SCRIPT
+  --quoted            KEY and ARG are quoted as in redis-cli, so that they may hold any bytes: '\"a\\x00b\"'
   --resp3             call as a client that speaks RESP3
   --checked           hold the script to its contract, in its header or in NAME.contract beside NAME.lua; a call
                       that the contract refuses is answered by it, and the script must answer the same on a fork
@@ -63,6 +64,7 @@ struct Eval {
     trace: bool,
     checked: bool,
     resp3: bool,
+    quoted: bool,
     source: Option<Source>,
     words: Words,
 }
@@ -129,6 +131,7 @@ fn parse(parser: &mut lexopt::Parser) -> Result<Option<Eval>, Refusal> {
             "--trace" => told.trace = true,
             "--checked" => told.checked = true,
             "--resp3" => told.resp3 = true,
+            "--quoted" => told.quoted = true,
             "--script" | "-e" if told.source.is_some() => {
                 return Err(Refusal(format!("{option} was given already; eval runs one script")));
             }
@@ -147,13 +150,16 @@ fn parse(parser: &mut lexopt::Parser) -> Result<Option<Eval>, Refusal> {
     }
     words.extend(parser.raw_args()?);
     told.words = Words::new(words.into_iter().map(OsString::into_encoded_bytes).collect());
+    if told.quoted {
+        told.words.unquote()?;
+    }
     Ok(Some(told))
 }
 
 /// An option among the words after SCRIPT; it is run as it stands and told.
 fn misplaced(words: &Words) -> Option<String> {
     let is_option = |word: &&Vec<u8>| {
-        let own = ["--raw", "--json", "--trace", "--checked", "--resp3", "--script"];
+        let own = ["--raw", "--json", "--trace", "--checked", "--resp3", "--quoted", "--script"];
         own.iter().chain(&Setting::OPTIONS).any(|option| option.as_bytes() == word.as_slice())
     };
     let word = words.keys.iter().chain(&words.args).find(is_option)?;

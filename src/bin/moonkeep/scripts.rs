@@ -4,6 +4,7 @@ use crate::Refusal;
 use crate::json::Json;
 use crate::trace::{self, Trace};
 use moonkeep::util::clock::Stopwatch;
+use moonkeep::util::words::split_words;
 use moonkeep::{Client, Contract, Engine, Reply, Script, Verdict};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -95,6 +96,18 @@ impl Words {
             }
             None => Words { keys: words, comma: false, args: Vec::new() },
         }
+    }
+    /// Takes the quotes of redis-cli off each word.
+    pub(crate) fn unquote(&mut self) -> Result<(), Refusal> {
+        for word in self.keys.iter_mut().chain(&mut self.args) {
+            let words = split_words(word).filter(|words| words.len() == 1);
+            let one = words.and_then(|mut words| words.pop());
+            *word = one.ok_or_else(|| {
+                let word = String::from_utf8_lossy(word);
+                Refusal(format!("{word:?} is no word in the quotes of redis-cli, as \"a\\x00b\" is"))
+            })?;
+        }
+        Ok(())
     }
     /// What looks like a slip: a comma that is none, or none at all where the script failed.
     pub(crate) fn slip(&self, failed: bool) -> Option<String> {

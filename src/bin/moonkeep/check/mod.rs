@@ -1,0 +1,213 @@
+//! `moonkeep check`: runs scripts on calls that their contracts make, and says where they do not keep their word. Here: what
+//! it was told, and the walk over the scripts; `show` is for people, `files` are the reports for other programs, `page` is
+//! the one to read in a browser, `regressions` the calls that failed once, `server` the real one beside it.
+
+mod files;
+mod page;
+mod regressions;
+mod server;
+mod show;
+
+use crate::scripts::Source;
+use crate::{Refusal, Word, next_word, print};
+use moonkeep::util::clock::Stopwatch;
+use moonkeep::{CheckHooks, CheckOptions, CheckReport, Contract, Engine, MutationReport, Reply, Script};
+use regressions::Regressions;
+use server::Server;
+use show::Look;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+pub(crate) const HELP: &str = "\
+Run scripts on thousands of calls that their contracts make, and say where they do not keep their word.
+
+Usage: moonkeep check [OPTIONS] SCRIPT...
+
+  SCRIPT    a Lua script whose contract stands in its header, or in NAME.contract beside NAME.lua
+
+Calls are made on both sides of every bound of the contract, each on a state that is made for it: keys that are
+missing, of the right type and of another one, without expiry, with one that is far, or that ends at the very
+instant. What each call comes to is compared with the contract; it is run twice with other seeds of chance; what it
+tells to replicas is applied to a copy. A call that fails is made as small as it gets, and kept in NAME.regressions,
+whose calls are tried first.
+
+  --seed N            the seed of the calls (default 0); the same one makes the same calls
+  --runs N            how many calls are made for each script (default 10000)
+  --against URL       make the same calls on a real server: redis://[[USER]:PASSWORD@]HOST[:PORT]/DB, or
+                      unix:PATH, whose database must be empty
+  --mutate            change each script in small ways (a bound by one, a comparison, a check or a write dropped
+                      or moved, another key), and list the changes that its contract does not notice
+  --no-regressions    neither read nor write NAME.regressions
+  --json              print one JSON object: scripts, each with its clauses and failures
+  --junit FILE        write a report in JUnit's XML, a test case for each clause
+  --html FILE         write a report to read in a browser, in one file
+  -h, --help          this text
+
+Exit status: 0 when all scripts kept their word, 1 when one did not, 2 when moonkeep was not called rightly, a
+contract is wrong itself or a script does not compile.
+
+Examples:
+  moonkeep check lua/decrease_stock.lua lua/unlock.lua
+  moonkeep check --mutate --runs 1000 lua/unlock.lua
+  moonkeep check --seed 7 --runs 2000 --json lua/renew_lock.lua
+";
+
+/// What `check` was told.
+#[derive(Default)]
+struct Check {
+    seed: u64,
+    runs: Option<u64>,
+    against: Option<String>,
+    json: bool,
+    junit: Option<PathBuf>,
+    html: Option<PathBuf>,
+    forgets: bool,
+    mutates: bool,
+    scripts: Vec<PathBuf>,
+}
+
+/// A script that was checked.
+struct Checked {
+    path: String,
+    source: Vec<u8>,
+    report: CheckReport,
+    /// With --mutate, when the script itself kept its word.
+    mutants: Option<MutationReport>,
+    time: Duration,
+}
+
+pub(crate) fn run(parser: &mut lexopt::Parser) -> Result<ExitCode, Refusal> {
+    let Some(told) = parse(parser)? else {
+        print(HELP.as_bytes())?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    if told.scripts.is_empty() {
+        return Err(Refusal("check needs the file of a script, see moonkeep check --help".into()));
+    }
+    // What is wrong with one of them is told before the first runs.
+    let scripts = told.scripts.iter().map(|path| load(path)).collect::<Result<Vec<_>, Refusal>>()?;
+    let mut server = told.against.as_deref().map(Server::connect).transpose()?;
+    let look = Look::new(std::io::stdout().is_terminal());
+    let mut checked = Vec::new();
+    for (path, source, contract) in scripts {
+        let one = check(&told, path, source, &contract, server.as_mut())?;
+        if !told.json {
+            print(look.script(&one).as_bytes())?;
+        }
+        checked.push(one);
+    }
+    if told.json {
+        print(format!("{}\n", files::json(&checked)).as_bytes())?;
+    } else if checked.len() > 1 {
+        print(look.summary(&checked).as_bytes())?;
+    }
+    for (file, text) in [(&told.junit, files::junit as fn(&[Checked]) -> String), (&told.html, page::html)] {
+        if let Some(path) = file {
+            std::fs::write(path, text(&checked))
+                .map_err(|error| Refusal(format!("cannot write the report {path:?}: {error}")))?;
+        }
+    }
+    let is_kept = checked.iter().all(|one| one.report.is_kept());
+    Ok(if is_kept { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn parse(parser: &mut lexopt::Parser) -> Result<Option<Check>, Refusal> {
+    use lexopt::ValueExt;
+    let mut told = Check::default();
+    while let Some(word) = next_word(parser)? {
+        let option = match word {
+            Word::Option(option) => option,
+            Word::Value(word) => {
+                told.scripts.push(word.into());
+                continue;
+            }
+        };
+        match option.as_str() {
+            "--seed" => told.seed = crate::setting::number(parser, "--seed takes a number from 0 on")?,
+            "--runs" => {
+                let runs: u64 = crate::setting::number(parser, "--runs takes a number from 1 on")?;
+                if runs == 0 {
+                    return Err(Refusal("--runs takes a number from 1 on".into()));
+                }
+                told.runs = Some(runs);
+            }
+            "--against" => told.against = Some(parser.value()?.string()?),
+            "--json" => told.json = true,
+            "--junit" => told.junit = Some(parser.value()?.into()),
+            "--html" => told.html = Some(parser.value()?.into()),
+            "--mutate" => told.mutates = true,
+            "--no-regressions" => told.forgets = true,
+            "--help" | "-h" => return Ok(None),
+            option => {
+                return Err(Refusal(format!("invalid option '{option}'; see moonkeep check --help")));
+            }
+        }
+    }
+    Ok(Some(told))
+}
+
+/// The text of a script, which compiles, and its contract.
+fn load(path: &Path) -> Result<(String, Vec<u8>, Contract), Refusal> {
+    if path.as_os_str() == "-" {
+        return Err(Refusal("check reads scripts from files, beside which it keeps what failed".into()));
+    }
+    let source = Source::named(path);
+    let text = source.read()?;
+    let contract = source.contract(&text)?;
+    let mut reply = Reply::new();
+    Engine::new().try_client()?.call_into([&b"SCRIPT"[..], b"LOAD", &text], &mut reply)?;
+    if let Some(error) = reply.error_message() {
+        return Err(Refusal(format!("{}: {}", path.display(), String::from_utf8_lossy(error))));
+    }
+    Ok((path.display().to_string(), text, contract))
+}
+
+fn check(
+    told: &Check,
+    path: String,
+    source: Vec<u8>,
+    contract: &Contract,
+    server: Option<&mut Server>,
+) -> Result<Checked, Refusal> {
+    let mut regressions = match told.forgets {
+        true => Regressions::none(),
+        false => Regressions::beside(&path)?,
+    };
+    let runs = told.runs.unwrap_or(10_000);
+    let options = CheckOptions::new().seed(told.seed).runs(runs).first(regressions.inputs());
+    let progress = show::Progress::new(contract.name(), runs, std::io::stderr().is_terminal());
+    let mut watch = |done: u64| {
+        progress.show(done);
+        true
+    };
+    let mut call = server.map(|server| |words: &[&[u8]]| server.call(words));
+    let stopwatch = Stopwatch::start();
+    let hooks = CheckHooks {
+        watch: Some(&mut watch),
+        server: call.as_mut().map(|call| call as &mut dyn FnMut(&[&[u8]]) -> Result<Reply, String>),
+    };
+    let report = contract.check_with(&Script::new(&source), &options, hooks);
+    progress.clear();
+    let report = report.map_err(|error| Refusal(format!("{path}: {error}")))?;
+    let time = stopwatch.elapsed();
+    regressions.keep(&report)?;
+    let mutants = match told.mutates && report.is_kept() {
+        true => Some(mutate(contract, &source, &options.runs(told.runs.unwrap_or(2000)))?),
+        false => None,
+    };
+    Ok(Checked { path, source, report, mutants, time })
+}
+
+/// What becomes of the mutants of a script.
+fn mutate(contract: &Contract, source: &[u8], options: &CheckOptions) -> Result<MutationReport, Refusal> {
+    let at_terminal = std::io::stderr().is_terminal();
+    let progress = show::Progress::new(&format!("mutants of {}", contract.name()), 100, at_terminal);
+    let report = contract.check_mutants_watched(&Script::new(source), options, &mut |done, all| {
+        progress.show_now(done as u64 * 100 / (all as u64).max(1));
+        true
+    });
+    progress.clear();
+    Ok(report?)
+}

@@ -1,0 +1,96 @@
+//! The result of a check as one page to read in a browser: nothing is loaded from elsewhere.
+
+use super::Checked;
+use super::files::escaped;
+use crate::time::shown_duration;
+use moonkeep::CheckFailure;
+
+const STYLE: &str = "\
+body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:70rem;padding:0 1rem;color:#222;background:#fff}
+table{border-collapse:collapse;width:100%;margin:.5rem 0 1.5rem}td,th{text-align:left;padding:.2rem .6rem;border-bottom:1px solid #ddd}
+td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}code,pre{font:13px/1.45 ui-monospace,monospace}
+pre{background:#f6f6f6;padding:.6rem;overflow-x:auto}.kept{color:#17752b}.broken{color:#b3151d}.unreached{background:#fff3cd}
+summary{cursor:pointer}.line{color:#999;user-select:none}.failure{border-left:3px solid #b3151d;padding-left:.8rem;margin:1rem 0}
+@media(prefers-color-scheme:dark){body{background:#161616;color:#ddd}pre{background:#222}td,th{border-color:#444}.unreached{background:#4a3c00}
+.kept{color:#6fd184}.broken{color:#ff7b81}}
+";
+
+/// The whole page.
+pub(super) fn html(all: &[Checked]) -> String {
+    let broken = all.iter().filter(|one| !one.report.is_kept()).count();
+    let title = match broken {
+        0 => "All scripts kept their word".to_owned(),
+        _ => format!("{broken} of {} scripts broke their contract", all.len()),
+    };
+    let mut text = format!(
+        "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n\
+         <title>moonkeep check: {title}</title>\n<style>\n{STYLE}</style>\n<h1>{title}</h1>\n<table>\n\
+         <tr><th>Script<th>Result<th class=n>Runs<th class=n>Seed<th class=n>Instructions<th class=n>Time\n"
+    );
+    for (at, one) in all.iter().enumerate() {
+        let report = &one.report;
+        let allowed = report.instructions_allowed().map_or(String::new(), |most| format!(" of {most}"));
+        text += &format!(
+            "<tr><td><a href=\"#s{at}\">{}</a><td>{}<td class=n>{}<td class=n>{}<td class=n>{}{allowed}<td class=n>{}\n",
+            escaped(&one.path),
+            verdict(one),
+            report.runs(),
+            report.seed(),
+            report.instructions(),
+            shown_duration(one.time)
+        );
+    }
+    text += "</table>\n";
+    for (at, one) in all.iter().enumerate() {
+        text += &script(at, one);
+    }
+    text + "</html>\n"
+}
+
+fn verdict(one: &Checked) -> &'static str {
+    if one.report.is_kept() { "<span class=kept>kept</span>" } else { "<span class=broken>broken</span>" }
+}
+
+fn script(at: usize, one: &Checked) -> String {
+    let report = &one.report;
+    let path = escaped(&one.path);
+    let mut text =
+        format!("<h2 id=s{at}>{path}: {}</h2>\n<p>SHA1 <code>{}</code>\n", verdict(one), report.sha());
+    for failure in report.failures() {
+        text += &self::failure(&one.path, failure);
+    }
+    text += "<table>\n<tr><th class=n>Line<th>Clause<th class=n>Runs it decided\n";
+    for clause in report.clauses() {
+        let class = if clause.runs == 0 { " class=unreached" } else { "" };
+        let (line, words, runs) = (clause.line, escaped(&clause.text), clause.runs);
+        text += &format!("<tr{class}><td class=n>{line}<td><code>{words}</code><td class=n>{runs}\n");
+    }
+    text += "</table>\n";
+    if let Some(mutants) = &one.mutants {
+        text += &format!("<p>{} of {} mutants noticed\n<ul>\n", mutants.killed(), mutants.mutants().len());
+        for mutant in mutants.survivors() {
+            text += &format!("<li>survives: {}\n", escaped(&mutant.to_string()));
+        }
+        text += "</ul>\n";
+    }
+    text += "<details><summary>The script</summary>\n<pre>";
+    for (line, number) in String::from_utf8_lossy(&one.source).lines().zip(1..) {
+        text += &format!("<span class=line>{number:4} </span>{}\n", escaped(line));
+    }
+    text + "</pre></details>\n"
+}
+
+fn failure(path: &str, failure: &CheckFailure) -> String {
+    let lines = |items: Vec<String>| escaped(&items.join("\n"));
+    let changes = failure.changes().iter().map(ToString::to_string).collect::<Vec<_>>();
+    let calls = failure.calls().iter().map(ToString::to_string).collect::<Vec<_>>();
+    format!(
+        "<div class=failure><p><b>{}</b>: {}\n<pre>{}</pre>\n<p>Reply:<pre>{}</pre>\n<p>Calls:<pre>{}</pre>\n<p>Changes:<pre>{}</pre></div>\n",
+        failure.rule(),
+        escaped(failure.told()),
+        escaped(&failure.command(path)),
+        escaped(&format!("{:?}", failure.reply())),
+        lines(calls),
+        lines(changes)
+    )
+}

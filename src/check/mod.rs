@@ -1,0 +1,193 @@
+//! Checking a script against its contract: calls on both sides of every bound are run, and what each comes to is compared
+//! with what the contract says of it. `trial` runs one call, `shrink` makes one that fails as small as it gets, `report` is
+//! what is told, `paste` writes calls as text, `against` asks a real server the same;
+//! `mutate` changes a script in small ways, which its contract should notice, by the words and statements of `lua`.
+
+mod against;
+mod lua;
+mod mutate;
+mod paste;
+mod report;
+mod shrink;
+mod trial;
+
+pub use mutate::{Mutant, MutationReport};
+pub use paste::InputError;
+pub use report::{CheckFailure, CheckReport, ReachedClause};
+
+use crate::contract::{Contract, Decider, Input, Rule};
+use crate::engine::Script;
+use crate::error::Error;
+use crate::reply::Reply;
+use against::Server;
+use std::collections::BTreeMap;
+use trial::{Ran, Trial};
+
+/// How a script is checked, see [`Contract::check`].
+#[derive(Debug, Clone)]
+pub struct CheckOptions {
+    seed: u64,
+    runs: u64,
+    first: Vec<Input>,
+    work: u64,
+    failures: usize,
+    shrinks: bool,
+}
+
+impl Default for CheckOptions {
+    fn default() -> Self {
+        CheckOptions { seed: 0, runs: 10_000, first: Vec::new(), work: 1_000_000, failures: 8, shrinks: true }
+    }
+}
+
+impl CheckOptions {
+    /// Ten thousand calls with seed 0.
+    pub fn new() -> Self {
+        CheckOptions::default()
+    }
+    /// The seed of the calls: the same one makes the same calls. Default: 0.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+    /// How many calls are made. Default: 10,000.
+    #[must_use]
+    pub fn runs(mut self, runs: u64) -> Self {
+        self.runs = runs;
+        self
+    }
+    /// Calls that are tried before those that are made, as ones that failed once. Default: none.
+    #[must_use]
+    pub fn first(mut self, inputs: impl IntoIterator<Item = Input>) -> Self {
+        self.first = inputs.into_iter().collect();
+        self
+    }
+    /// How many instructions of Lua a run may take before it counts as one that does not end. Default: 1,000,000.
+    #[must_use]
+    pub fn work(mut self, instructions: u64) -> Self {
+        self.work = instructions;
+        self
+    }
+    /// How many failures of different kinds are looked for until the check ends; at least 1. Default: 8.
+    #[must_use]
+    pub fn failures(mut self, most: usize) -> Self {
+        self.failures = most.max(1);
+        self
+    }
+}
+
+/// Calls a command on a real server and gives its reply; the text of a failure says what is wrong with the connection.
+pub type ServerCall<'a> = &'a mut dyn FnMut(&[&[u8]]) -> Result<Reply, String>;
+
+/// Who takes part in a check, see [`Contract::check_with`].
+#[derive(Default)]
+pub struct CheckHooks<'a> {
+    /// Is told before each run how many there were; false ends the check.
+    pub watch: Option<&'a mut dyn FnMut(u64) -> bool>,
+    /// A Redis or Valkey server that gets the same calls and has to answer and change the same; its database must be
+    /// empty, and is so again afterwards. A call that hangs on the instant of an expiry is not sent there.
+    pub server: Option<ServerCall<'a>>,
+}
+
+impl std::fmt::Debug for CheckHooks<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let CheckHooks { watch, server } = self;
+        f.debug_struct("CheckHooks")
+            .field("watch", &watch.is_some())
+            .field("server", &server.is_some())
+            .finish()
+    }
+}
+
+impl Contract {
+    /// Runs a script on calls inside the contract and outside of it, and says where it does not keep its word. The
+    /// contract need not be the one in the script's header. For each call:
+    ///
+    /// - what the contract refuses is refused by the script itself, with the declared error, the first in declared order,
+    ///   and nothing changes;
+    /// - what it accepts comes to the reply and the changes of its case; keys, frame and instructions are as declared;
+    /// - the run ends;
+    /// - the same call comes to the same on an engine with other seeds of chance and of hash tables;
+    /// - what the run tells to replicas, applied to a copy of the state before, gives the state after.
+    ///
+    /// A call that fails is made as small as it gets.
+    ///
+    /// ```
+    /// use moonkeep::{CheckOptions, Contract, Script};
+    /// let source = include_str!("../../lua/unlock.lua");
+    /// let contract = Contract::parse(source)?;
+    /// let options = CheckOptions::new().runs(300);
+    /// contract.check(&Script::new(source), &options)?.assert_kept();
+    ///
+    /// // A script that does not look whose lock it is.
+    /// let careless = Script::new(source.replace("redis.call(\"GET\", KEYS[1]) ~= token", "false"));
+    /// let report = contract.check(&careless, &options)?;
+    /// let failure = &report.failures()[0];
+    /// assert_eq!(failure.told(), "line 15, case else => 0: the reply should be 0, it is 1");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// An input of [`CheckOptions::first`] whose set-up is refused.
+    pub fn check(&self, script: &Script, options: &CheckOptions) -> Result<CheckReport, Error> {
+        self.check_with(script, options, CheckHooks::default())
+    }
+    /// The same with somebody who watches, and a real server beside it.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check); what the server's connection says; a database of the server that is not empty.
+    pub fn check_with(
+        &self,
+        script: &Script,
+        options: &CheckOptions,
+        hooks: CheckHooks<'_>,
+    ) -> Result<CheckReport, Error> {
+        let CheckHooks { watch, server } = hooks;
+        let mut all = |_| true;
+        let watch = watch.unwrap_or(&mut all);
+        let server = server.map(|call| Server::new(call, script)).transpose()?;
+        let mut trial = Trial::new(self, script, options.work, server)?;
+        let deciders = self.deciders();
+        let place = |decider| deciders.iter().position(|(one, ..)| *one == decider);
+        let mut reached: BTreeMap<Decider, u64> = BTreeMap::new();
+        let mut found: Vec<(Rule, Decider)> = Vec::new();
+        let (mut failures, mut runs, mut instructions_most) = (Vec::new(), 0, 0);
+        let made = self.inputs(options.seed).take(usize::try_from(options.runs).unwrap_or(usize::MAX));
+        for input in options.first.iter().cloned().chain(made) {
+            if !watch(runs) || failures.len() >= options.failures {
+                break;
+            }
+            runs += 1;
+            let Ran { decider, broken, instructions } = trial.run(&input)?;
+            *reached.entry(decider).or_default() += 1;
+            instructions_most = instructions_most.max(instructions);
+            let Some(broken) = broken else { continue };
+            let kind = (broken.rule, decider);
+            if !found.contains(&kind) {
+                found.push(kind);
+                let smallest = match options.shrinks {
+                    true => shrink::smallest(input, &mut |input| trial.fails_by(input, kind)),
+                    false => input,
+                };
+                failures.push(CheckFailure { clause: place(decider), ..trial.explained(smallest, runs)? });
+            }
+        }
+        let clauses = deciders.into_iter().map(|(decider, line, text)| ReachedClause {
+            line,
+            text,
+            runs: reached.get(&decider).copied().unwrap_or(0),
+        });
+        Ok(CheckReport {
+            name: self.name().to_owned(),
+            sha: script.sha().to_owned(),
+            seed: options.seed,
+            runs,
+            clauses: clauses.collect(),
+            failures,
+            instructions_most,
+            instructions_allowed: self.instructions(),
+            left_out: trial.left_out(),
+        })
+    }
+}

@@ -1,0 +1,442 @@
+//! Mutants: a script with one small change each, as people make mistakes. A contract that notices none of them in a
+//! thousand calls says less than it seems to.
+
+use super::lua::{self, Parsed, Span, StatementKind, Word, WordKind};
+use super::{CheckHooks, CheckOptions};
+use crate::contract::{Contract, Rule};
+use crate::engine::{Engine, Script};
+use crate::error::Error;
+use crate::reply::Reply;
+use std::fmt;
+use std::ops::Range;
+
+/// A script with one change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mutant {
+    line: usize,
+    change: &'static str,
+    before: String,
+    after: String,
+    source: Vec<u8>,
+}
+
+impl Mutant {
+    /// The line of the change, from 1 on.
+    pub fn line(&self) -> usize {
+        self.line
+    }
+    /// What kind of change it is, as `comparison` or `dropped return`.
+    pub fn change(&self) -> &'static str {
+        self.change
+    }
+    /// What stood there.
+    pub fn before(&self) -> &str {
+        &self.before
+    }
+    /// What stands there now; empty when it was dropped.
+    pub fn after(&self) -> &str {
+        &self.after
+    }
+    /// The text of the changed script.
+    pub fn source(&self) -> &[u8] {
+        &self.source
+    }
+    /// The mutants of a script, in the order of its text: bounds by one, comparisons, checks, returns and writes that are
+    /// dropped or moved, other keys, arguments and commands. Some of them may not compile; comments are left alone.
+    ///
+    /// ```
+    /// let mutants = moonkeep::Mutant::of("if ARGV[1] < 5 then return 1 end");
+    /// assert_eq!(mutants[0].to_string(), "line 1, dropped check: ARGV[1] < 5 -> false");
+    /// assert!(mutants.iter().any(|one| one.source() == b"if ARGV[1] <= 5 then return 1 end"));
+    /// ```
+    pub fn of(source: impl AsRef<[u8]>) -> Vec<Mutant> {
+        let source = source.as_ref();
+        let words = lua::words(source);
+        let parsed = lua::parse(source, &words).unwrap_or_default();
+        let mut maker = Maker { source, words: &words, made: Vec::new() };
+        maker.conditions(&parsed);
+        maker.statements(&parsed);
+        (0..words.len()).for_each(|at| maker.word(at));
+        let mut made = maker.made;
+        made.sort_by_key(|(place, _)| *place);
+        let mut mutants: Vec<Mutant> = Vec::new();
+        for (_, mutant) in made {
+            if mutant.source != source && !mutants.iter().any(|one| one.source == mutant.source) {
+                mutants.push(mutant);
+            }
+        }
+        mutants
+    }
+}
+
+/// As in `line 17, comparison: < -> <=`.
+impl fmt::Display for Mutant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let short = |text: &str| {
+            let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            match line.char_indices().nth(70) {
+                Some((at, _)) => format!("{}...", &line[..at]),
+                None => line,
+            }
+        };
+        write!(f, "line {}, {}: {}", self.line, self.change, short(&self.before))?;
+        if self.after.is_empty() { Ok(()) } else { write!(f, " -> {}", short(&self.after)) }
+    }
+}
+
+/// Makes the mutants of one source.
+struct Maker<'a> {
+    source: &'a [u8],
+    words: &'a [Word],
+    made: Vec<(usize, Mutant)>,
+}
+
+impl<'a> Maker<'a> {
+    fn text(&self, at: usize) -> &'a [u8] {
+        self.words.get(at).map_or(b"", |word| &self.source[word.start..word.end])
+    }
+    /// The bytes of words.
+    fn bytes(&self, (first, end): Span) -> Range<usize> {
+        match (self.words.get(first), self.words.get(end.wrapping_sub(1))) {
+            (Some(first), Some(last)) if first.start <= last.end => first.start..last.end,
+            _ => 0..0,
+        }
+    }
+    /// Puts another text in place of one.
+    fn replace(&mut self, change: &'static str, place: Range<usize>, new: &[u8]) {
+        let before = String::from_utf8_lossy(&self.source[place.clone()]).into_owned();
+        self.replace_as(change, place, new, (before, String::from_utf8_lossy(new).into_owned()));
+    }
+    fn replace_as(
+        &mut self,
+        change: &'static str,
+        place: Range<usize>,
+        new: &[u8],
+        (before, after): (String, String),
+    ) {
+        let line = 1 + self.source[..place.start].iter().filter(|&&byte| byte == b'\n').count();
+        let source = [&self.source[..place.start], new, &self.source[place.end..]].concat();
+        self.made.push((place.start, Mutant { line, change, before, after, source }));
+    }
+    fn drop_words(&mut self, change: &'static str, span: Span) {
+        let place = self.bytes(span);
+        if !place.is_empty() {
+            self.replace(change, place, b"");
+        }
+    }
+    /// Checks that always or never hold, and those of which a part is missing.
+    fn conditions(&mut self, parsed: &Parsed) {
+        for &span in &parsed.conditions {
+            let place = self.bytes(span);
+            self.replace("dropped check", place.clone(), b"false");
+            self.replace("dropped check", place, b"true");
+        }
+        for chain in &parsed.chains {
+            for (number, &(start, end)) in chain.iter().enumerate() {
+                // With the `and` or `or` that joins it.
+                let span = if number == 0 { (start, chain[1].0) } else { (start - 1, end) };
+                self.drop_words("dropped part", span);
+            }
+        }
+    }
+    fn statements(&mut self, parsed: &Parsed) {
+        for block in &parsed.blocks {
+            for (number, statement) in block.iter().enumerate() {
+                match statement.kind {
+                    StatementKind::Return => {
+                        self.drop_words("dropped return", statement.span);
+                        self.elements(parsed, statement.span);
+                    }
+                    StatementKind::Call => self.drop_words("dropped call", statement.span),
+                    StatementKind::Assignment => self.drop_words("dropped assignment", statement.span),
+                    _ => {}
+                }
+                if let Some(next) = block.get(number + 1) {
+                    self.reorder(parsed, statement, next);
+                }
+            }
+        }
+    }
+    /// Elements of what is returned.
+    fn elements(&mut self, parsed: &Parsed, (first, end): Span) {
+        let inside = |table: &&Vec<Span>| table.first().is_some_and(|one| one.0 > first && one.1 <= end);
+        for table in parsed.tables.iter().filter(inside) {
+            for (number, &(start, end)) in table.iter().enumerate() {
+                let has_more = table.len() > 1;
+                let span = match number {
+                    0 if has_more => (start, table[1].0),
+                    0 => (start, end),
+                    _ => (start - 1, end),
+                };
+                self.drop_words("dropped element", span);
+            }
+        }
+    }
+    /// Two statements the other way round, where one of them calls a command; a write before the check above it.
+    fn reorder(&mut self, parsed: &Parsed, one: &lua::Statement, other: &lua::Statement) {
+        use StatementKind::{Assignment, Call, If, Return};
+        let calls =
+            |span: Span| parsed.commands.iter().copied().find(|call| call.0 >= span.0 && call.1 <= span.1);
+        let (first, second) = (self.bytes(one.span), self.bytes(other.span));
+        let texts = [first.clone(), second.clone()].map(|place| self.source[place].to_vec());
+        let [above, below] = &texts;
+        let shown = |text: &[u8]| String::from_utf8_lossy(text).into_owned();
+        let between = &self.source[first.end..second.start];
+        let is_moved = |kind| matches!(kind, Call | Assignment | If);
+        if is_moved(one.kind) && is_moved(other.kind) && (calls(one.span).or(calls(other.span))).is_some() {
+            let new = [below, between, above].concat();
+            self.replace_as(
+                "reordered",
+                first.start..second.end,
+                &new,
+                (shown(below), "before the above".into()),
+            );
+        } else if one.kind == If
+            && other.kind == Return
+            && let Some(call) = calls(other.span)
+        {
+            let call = self.bytes(call);
+            let text = &self.source[call.clone()];
+            let rest = [&self.source[second.start..call.start], b"moved", &self.source[call.end..second.end]];
+            let new = [b"local moved = ", text, b"\n", above, between, &rest.concat()].concat();
+            self.replace_as(
+                "reordered",
+                first.start..second.end,
+                &new,
+                (shown(text), "before the check above".into()),
+            );
+        }
+    }
+    /// What is made of one word.
+    fn word(&mut self, at: usize) {
+        let word = self.words[at];
+        let (place, text) = (word.start..word.end, self.text(at));
+        match word.kind {
+            WordKind::Sign => {
+                let change = if matches!(text, b"+" | b"-" | b"*" | b"/" | b"%") {
+                    "arithmetic"
+                } else {
+                    "comparison"
+                };
+                let is_unary = text == b"-" && !self.ends_a_value(at);
+                let news = if is_unary { &[][..] } else { signs(text) };
+                news.iter().for_each(|new| self.replace(change, place.clone(), new.as_bytes()));
+            }
+            WordKind::Name => match text {
+                b"and" => self.replace("logic", place, b"or"),
+                b"or" => self.replace("logic", place, b"and"),
+                b"not" => self.replace("logic", place, b""),
+                b"true" => self.replace("logic", place, b"false"),
+                b"false" => self.replace("logic", place, b"true"),
+                b"KEYS" | b"ARGV" => self.position(at),
+                _ => {}
+            },
+            WordKind::Number if !self.is_position(at) => {
+                let value = std::str::from_utf8(text).ok().and_then(|text| text.parse::<i64>().ok());
+                let values = value.into_iter().flat_map(|value| [value - 1, value + 1]);
+                values.for_each(|new| self.replace("bound", place.clone(), new.to_string().as_bytes()));
+            }
+            WordKind::Number => {}
+            WordKind::Text => self.quoted(at),
+        }
+    }
+    fn ends_a_value(&self, at: usize) -> bool {
+        let before = at.checked_sub(1).and_then(|before| self.words.get(before));
+        before.is_some_and(|word| match word.kind {
+            WordKind::Number | WordKind::Text => true,
+            WordKind::Name => {
+                !matches!(&self.source[word.start..word.end], b"return" | b"and" | b"or" | b"not")
+            }
+            WordKind::Sign => matches!(&self.source[word.start..word.end], b")" | b"]" | b"}"),
+        })
+    }
+    /// Whether a number is that of a key or an argument.
+    fn is_position(&self, at: usize) -> bool {
+        at >= 2 && self.text(at - 1) == b"[" && matches!(self.text(at - 2), b"KEYS" | b"ARGV")
+    }
+    /// Another key or argument than the one that is named.
+    fn position(&mut self, at: usize) {
+        if self.text(at + 1) != b"[" || self.text(at + 3) != b"]" {
+            return;
+        }
+        let name = self.text(at);
+        let number = self.text(at + 2).to_vec();
+        let change = if name == b"KEYS" { "wrong key" } else { "wrong argument" };
+        let places = (0..self.words.len()).filter(|&place| self.is_position(place));
+        let mut others: Vec<Vec<u8>> = places
+            .filter(|&place| self.text(place - 2) == name && self.text(place) != number)
+            .map(|place| self.text(place).to_vec())
+            .collect();
+        others.sort();
+        others.dedup();
+        let place = self.bytes((at + 2, at + 3));
+        others.iter().for_each(|other| self.replace(change, place.clone(), other));
+        if name == b"KEYS" {
+            let whole = self.bytes((at, at + 4));
+            let new = [b"(", &self.source[whole.clone()], b" .. \"x\")"].concat();
+            self.replace(change, whole, &new);
+        }
+    }
+    /// A pattern without one of its anchors, with another first digit; another command.
+    fn quoted(&mut self, at: usize) {
+        let word = self.words[at];
+        let text = self.text(at);
+        if text.first() == Some(&b'[') || text.len() < 3 {
+            return;
+        }
+        let inner = word.start + 1..word.end - 1;
+        let body = &self.source[inner.clone()];
+        if body.starts_with(b"^") {
+            self.replace("pattern", word.start..word.end, &[&text[..1], &text[2..]].concat());
+        }
+        if body.ends_with(b"$") && !body.ends_with(b"%$") {
+            let end = text.len() - 2;
+            self.replace("pattern", word.start..word.end, &[&text[..end], &text[end + 1..]].concat());
+        }
+        if let Some(place) = body.windows(5).position(|part| part == b"[1-9]") {
+            let digit = inner.start + place + 1;
+            let new = [&self.source[word.start..digit], b"0", &self.source[digit + 1..word.end]].concat();
+            self.replace("pattern", word.start..word.end, &new);
+        }
+        let upper = body.to_ascii_uppercase();
+        let Some(&(_, other)) = COMMANDS.iter().find(|(one, _)| one.as_bytes() == upper) else { return };
+        let new = [&text[..1], other.as_bytes(), &text[..1]].concat();
+        self.replace("other command", word.start..word.end, &new);
+    }
+}
+
+/// What is written for a sign by mistake.
+fn signs(sign: &[u8]) -> &'static [&'static str] {
+    match sign {
+        b"<" => &["<=", ">="],
+        b"<=" => &["<", ">"],
+        b">" => &[">=", "<="],
+        b">=" => &[">", "<"],
+        b"==" => &["~="],
+        b"~=" => &["=="],
+        b"+" => &["-"],
+        b"-" => &["+"],
+        b"*" => &["/"],
+        b"/" => &["*"],
+        b"%" => &["*"],
+        _ => &[],
+    }
+}
+
+/// Commands and options that are taken for each other.
+const COMMANDS: [(&str, &str); 30] = [
+    ("INCR", "DECR"),
+    ("DECR", "INCR"),
+    ("INCRBY", "DECRBY"),
+    ("DECRBY", "INCRBY"),
+    ("LPUSH", "RPUSH"),
+    ("RPUSH", "LPUSH"),
+    ("LPOP", "RPOP"),
+    ("RPOP", "LPOP"),
+    ("PEXPIRE", "EXPIRE"),
+    ("EXPIRE", "PEXPIRE"),
+    ("PEXPIREAT", "EXPIREAT"),
+    ("EXPIREAT", "PEXPIREAT"),
+    ("PTTL", "TTL"),
+    ("TTL", "PTTL"),
+    ("PX", "EX"),
+    ("EX", "PX"),
+    ("NX", "XX"),
+    ("XX", "NX"),
+    ("GT", "LT"),
+    ("LT", "GT"),
+    ("SADD", "SREM"),
+    ("SREM", "SADD"),
+    ("ZRANGE", "ZREVRANGE"),
+    ("ZREVRANGE", "ZRANGE"),
+    ("ZPOPMIN", "ZPOPMAX"),
+    ("ZPOPMAX", "ZPOPMIN"),
+    ("ZRANGEBYSCORE", "ZREVRANGEBYSCORE"),
+    ("LEFT", "RIGHT"),
+    ("RIGHT", "LEFT"),
+    ("KEEPTTL", "GET"),
+];
+
+/// What became of the mutants of a script, see [`Contract::check_mutants`]. `Display` lists the survivors.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MutationReport {
+    name: String,
+    fates: Vec<(Mutant, Option<Rule>)>,
+}
+
+impl MutationReport {
+    /// The mutants with the rule by which they were noticed; none for one that survived.
+    pub fn mutants(&self) -> impl ExactSizeIterator<Item = (&Mutant, Option<Rule>)> {
+        self.fates.iter().map(|(mutant, rule)| (mutant, *rule))
+    }
+    /// How many were noticed.
+    pub fn killed(&self) -> usize {
+        self.fates.iter().filter(|(_, rule)| rule.is_some()).count()
+    }
+    /// Those that nothing noticed.
+    pub fn survivors(&self) -> impl Iterator<Item = &Mutant> {
+        self.fates.iter().filter(|(_, rule)| rule.is_none()).map(|(mutant, _)| mutant)
+    }
+}
+
+impl fmt::Display for MutationReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} of {} mutants noticed", self.name, self.killed(), self.fates.len())?;
+        self.survivors().try_for_each(|mutant| write!(f, "\n  survives: {mutant}"))
+    }
+}
+
+impl Contract {
+    /// Checks every mutant of a script that compiles, each until the first call for which it breaks the contract; the
+    /// calls of [`CheckOptions::first`] come first. A mutant that survives is a change that the contract does not notice:
+    /// it may be one that changes nothing, or a promise that is missing.
+    ///
+    /// ```
+    /// use moonkeep::{CheckOptions, Contract, Script};
+    /// let source = include_str!("../../lua/unlock.lua");
+    /// let report = Contract::parse(source)?.check_mutants(&Script::new(source), &CheckOptions::new().runs(500))?;
+    /// assert_eq!(report.survivors().count(), 0, "{report}");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`check`](Contract::check).
+    pub fn check_mutants(&self, script: &Script, options: &CheckOptions) -> Result<MutationReport, Error> {
+        self.check_mutants_watched(script, options, &mut |_, _| true)
+    }
+    /// The same; `watch` is told before each mutant how many are done and how many there are, and ends it by false.
+    ///
+    /// # Errors
+    /// As [`check`](Contract::check).
+    pub fn check_mutants_watched(
+        &self,
+        script: &Script,
+        options: &CheckOptions,
+        watch: &mut dyn FnMut(usize, usize) -> bool,
+    ) -> Result<MutationReport, Error> {
+        let mut compiler = Engine::new().try_client()?;
+        let mut compiles = |source: &[u8]| -> Result<bool, Error> {
+            let mut reply = Reply::new();
+            compiler.call_into([b"SCRIPT", &b"LOAD"[..], source], &mut reply)?;
+            Ok(!reply.is_error())
+        };
+        let mut mutants = Vec::new();
+        for mutant in Mutant::of(script.source()) {
+            if compiles(&mutant.source)? {
+                mutants.push(mutant);
+            }
+        }
+        let work =
+            self.instructions().map_or(options.work, |allowed| options.work.min(allowed * 20 + 10_000));
+        let options = CheckOptions { shrinks: false, failures: 1, work, ..options.clone() };
+        let (mut fates, count) = (Vec::new(), mutants.len());
+        for (done, mutant) in mutants.into_iter().enumerate() {
+            if !watch(done, count) {
+                break;
+            }
+            let report = self.check_with(&Script::new(&mutant.source), &options, CheckHooks::default())?;
+            fates.push((mutant, report.failures().first().map(|failure| failure.rule())));
+        }
+        Ok(MutationReport { name: self.name().to_owned(), fates })
+    }
+}

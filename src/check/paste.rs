@@ -1,0 +1,149 @@
+//! Calls as text: the block of lines that a file of regressions holds, and the command that repeats one in a terminal.
+
+use super::CheckFailure;
+use crate::contract::Input;
+use crate::util::words::{join_words, quote_word, split_words};
+use std::fmt;
+use std::str::FromStr;
+
+/// A text that is no [`Input`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {told}")]
+pub struct InputError {
+    line: usize,
+    told: String,
+}
+
+impl InputError {
+    /// The line of the mistake, from 1 on.
+    pub fn line(&self) -> usize {
+        self.line
+    }
+}
+
+/// The set-up, a command a line; how far the clock moves; the number of keys, the keys and the arguments. It reads back.
+///
+/// ```
+/// let text = "SET {k}lock mine\nadvance 1000 ms\ncall 1 {k}lock \"not mine\"";
+/// let input: moonkeep::Input = text.parse()?;
+/// assert_eq!(input.args, [b"not mine"]);
+/// assert_eq!(input.to_string(), text);
+/// # Ok::<(), moonkeep::InputError>(())
+/// ```
+impl fmt::Display for Input {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for command in &self.setup {
+            writeln!(f, "{}", join_words(command))?;
+        }
+        writeln!(f, "advance {} ms", self.advance_ms)?;
+        write!(f, "call {}", self.keys.len())?;
+        self.keys.iter().chain(&self.args).try_for_each(|word| write!(f, " {}", quote_word(word)))
+    }
+}
+
+impl FromStr for Input {
+    type Err = InputError;
+
+    fn from_str(text: &str) -> Result<Self, InputError> {
+        let mut input = Input { setup: Vec::new(), advance_ms: 0, keys: Vec::new(), args: Vec::new() };
+        let mut is_called = false;
+        for (line, number) in text.lines().zip(1..) {
+            let wrong = |told: &str| InputError { line: number, told: told.to_owned() };
+            let words = split_words(line.as_bytes()).ok_or_else(|| wrong("a quote is not closed"))?;
+            let first: &[u8] = words.first().map_or(b"", Vec::as_slice);
+            match first {
+                b"" | [b'#', ..] => {}
+                _ if is_called => return Err(wrong("nothing follows the call")),
+                b"advance" => {
+                    input.advance_ms = number_at(&words).ok_or_else(|| wrong("it is advance N ms"))?
+                }
+                b"call" => {
+                    is_called = true;
+                    let keys = number_at(&words).and_then(|keys| usize::try_from(keys).ok());
+                    let keys = keys.filter(|keys| *keys <= words.len() - 2);
+                    let keys = keys.ok_or_else(|| wrong("it is call NUMKEYS KEY... ARG..."))?;
+                    input.keys = words[2..2 + keys].to_vec();
+                    input.args = words[2 + keys..].to_vec();
+                }
+                _ => input.setup.push(words),
+            }
+        }
+        let lines = text.lines().count();
+        if is_called { Ok(input) } else { Err(InputError { line: lines, told: "a call is missing".into() }) }
+    }
+}
+
+fn number_at(words: &[Vec<u8>]) -> Option<u64> {
+    std::str::from_utf8(words.get(1)?).ok()?.parse().ok()
+}
+
+impl CheckFailure {
+    /// The command that repeats the call in a terminal, for a script in this file.
+    ///
+    /// ```
+    /// use moonkeep::{CheckOptions, Contract, Script};
+    /// let source = include_str!("../../lua/decrease_stock.lua");
+    /// let broken = Script::new(source.replace("stock < quantity", "stock <= quantity"));
+    /// let report = Contract::parse(source)?.check(&broken, &CheckOptions::new())?;
+    /// let command = report.failures()[0].command("decrease_stock.lua");
+    /// assert_eq!(command, "moonkeep eval --do 'SET {k}stock 1' --checked decrease_stock.lua '{k}stock' , 1");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn command(&self, script: &str) -> String {
+        let Input { setup, advance_ms, keys, args } = self.input();
+        let mut command = "moonkeep eval".to_owned();
+        for words in setup {
+            command += &format!(" --do {}", shell_word(&join_words(words)));
+        }
+        if *advance_ms > 0 {
+            command += &format!(" --advance {advance_ms}ms");
+        }
+        let is_text =
+            |word: &Vec<u8>| !word.is_empty() && word.iter().all(|byte| (b' '..=b'~').contains(byte));
+        let is_quoted = !keys.iter().all(is_text) || !args.iter().all(|arg| arg.is_empty() || is_text(arg));
+        let is_quoted = is_quoted || keys.iter().any(|key| key == b",");
+        command += if is_quoted { " --checked --quoted" } else { " --checked" };
+        command += &format!(" {}", shell_word(script));
+        let written = |word: &Vec<u8>| match word.as_slice() {
+            b"," if is_quoted => shell_word("\",\""),
+            word if is_quoted => shell_word(&quote_word(word)),
+            word => shell_word(&String::from_utf8_lossy(word)),
+        };
+        keys.iter().for_each(|key| command += &format!(" {}", written(key)));
+        command += " ,";
+        args.iter().for_each(|arg| command += &format!(" {}", written(arg)));
+        command
+    }
+}
+
+/// A word as a shell takes it.
+fn shell_word(word: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:,=+@%".contains(&byte);
+    if !word.is_empty() && word.bytes().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mistakes_are_told_with_their_line() {
+        for (text, told) in [
+            ("SET k v\nadvance 5 ms", "line 2: a call is missing"),
+            ("advance x ms\ncall 0", "line 1: it is advance N ms"),
+            ("# first\ncall 2 a", "line 2: it is call NUMKEYS KEY... ARG..."),
+            ("SET k \"v\ncall 0", "line 1: a quote is not closed"),
+            ("call 0\nSET k v", "line 2: nothing follows the call"),
+        ] {
+            assert_eq!(text.parse::<Input>().expect_err(text).to_string(), told);
+        }
+    }
+
+    #[test]
+    fn words_of_a_shell() {
+        assert_eq!(["a:b", "", "{k}", "it's"].map(shell_word), ["a:b", "''", "'{k}'", "'it'\\''s'"]);
+    }
+}

@@ -1,0 +1,158 @@
+//! What a check found: how often each clause decided, and where the script did not keep its word.
+
+use crate::command::TracedCall;
+use crate::contract::{Input, Rule};
+use crate::reply::Reply;
+use crate::store::Change;
+use std::fmt;
+
+/// What [`Contract::check`](crate::Contract::check) found. `Display` is a text for people.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CheckReport {
+    pub(super) name: String,
+    pub(super) sha: String,
+    pub(super) seed: u64,
+    pub(super) runs: u64,
+    pub(super) clauses: Vec<ReachedClause>,
+    pub(super) failures: Vec<CheckFailure>,
+    pub(super) instructions_most: u64,
+    pub(super) instructions_allowed: Option<u64>,
+    pub(super) left_out: u64,
+}
+
+/// A clause that decides what calls come to, and how often it did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ReachedClause {
+    /// Its line in the contract.
+    pub line: usize,
+    /// The clause as it is written, without `--!`.
+    pub text: String,
+    /// How many runs it decided.
+    pub runs: u64,
+}
+
+/// A call for which a script did not keep its word, as small as it gets.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CheckFailure {
+    pub(super) rule: Rule,
+    pub(super) told: String,
+    pub(super) input: Input,
+    pub(super) run: u64,
+    pub(super) clause: Option<usize>,
+    pub(super) reply: Reply,
+    pub(super) calls: Vec<TracedCall>,
+    pub(super) changes: Vec<Change>,
+}
+
+impl CheckReport {
+    /// Whether the script kept its word in all runs.
+    pub fn is_kept(&self) -> bool {
+        self.failures.is_empty()
+    }
+    /// Panics with the whole report when the script did not keep its word: for tests.
+    ///
+    /// # Panics
+    /// When it did not.
+    #[track_caller]
+    pub fn assert_kept(&self) {
+        assert!(self.is_kept(), "{self}");
+    }
+    /// The name of the contract.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+    /// The SHA1 of the script.
+    pub fn sha(&self) -> &str {
+        &self.sha
+    }
+    /// The seed of the calls.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+    /// How many calls were run, those to make a failure small not counted.
+    pub fn runs(&self) -> u64 {
+        self.runs
+    }
+    /// The clauses that may decide, in the order of the contract; one with 0 runs was not reached.
+    pub fn clauses(&self) -> &[ReachedClause] {
+        &self.clauses
+    }
+    /// Where the script did not keep its word: for each rule and clause the first call, made small.
+    pub fn failures(&self) -> &[CheckFailure] {
+        &self.failures
+    }
+    /// The most instructions that a run took.
+    pub fn instructions(&self) -> u64 {
+        self.instructions_most
+    }
+    /// How many calls a real server did not get, for they hang on the instant of an expiry.
+    pub fn left_out(&self) -> u64 {
+        self.left_out
+    }
+    /// The most that the contract allows.
+    pub fn instructions_allowed(&self) -> Option<u64> {
+        self.instructions_allowed
+    }
+}
+
+impl CheckFailure {
+    /// What was broken.
+    pub fn rule(&self) -> Rule {
+        self.rule
+    }
+    /// What the script did that it should not.
+    pub fn told(&self) -> &str {
+        &self.told
+    }
+    /// The smallest call that was found.
+    pub fn input(&self) -> &Input {
+        &self.input
+    }
+    /// Which run found it first, from 1 on.
+    pub fn run(&self) -> u64 {
+        self.run
+    }
+    /// The clause that decides the call, by its place in [`CheckReport::clauses`].
+    pub fn clause(&self) -> Option<usize> {
+        self.clause
+    }
+    /// What the script replied.
+    pub fn reply(&self) -> &Reply {
+        &self.reply
+    }
+    /// The commands that the script called.
+    pub fn calls(&self) -> &[TracedCall] {
+        &self.calls
+    }
+    /// What the script changed.
+    pub fn changes(&self) -> &[Change] {
+        &self.changes
+    }
+}
+
+impl fmt::Display for CheckReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let verdict = if self.is_kept() { "kept" } else { "broken" };
+        write!(f, "{}: {verdict}, {} runs, seed {}", self.name, self.runs, self.seed)?;
+        write!(f, ", up to {} instructions", self.instructions_most)?;
+        if let Some(allowed) = self.instructions_allowed {
+            write!(f, " of {allowed}")?;
+        }
+        for clause in self.clauses.iter().filter(|clause| clause.runs == 0) {
+            write!(f, "\n  not reached: line {}, {}", clause.line, clause.text)?;
+        }
+        self.failures.iter().try_for_each(|failure| write!(f, "\n{failure}"))
+    }
+}
+
+impl fmt::Display for CheckFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "  {} (run {}): {}", self.rule, self.run, self.told)?;
+        for line in self.input.to_string().lines() {
+            write!(f, "\n    {line}")?;
+        }
+        write!(f, "\n    -> {:?}", self.reply)?;
+        self.changes.iter().try_for_each(|change| write!(f, "\n    {change}"))
+    }
+}

@@ -1,0 +1,180 @@
+//! One call of a script, from an empty keyspace on: run on an engine, run again on one with other seeds, and its effects
+//! applied to a copy.
+
+use super::against::Server;
+use super::report::CheckFailure;
+use crate::contract::{Contract, Decider, Input, Rule};
+use crate::engine::{Client, Engine, Journal, Probe, Script, Snapshot};
+use crate::error::{Error, Failure};
+use crate::reply::Reply;
+use crate::script::Limits;
+use crate::store::JournalEntry;
+use crate::util::words::join_words;
+use std::time::Duration;
+
+/// The time at which each set-up begins, in Unix milliseconds: the start of 2024.
+const START_MS: i64 = 1_704_067_200_000;
+
+/// An engine that is used again from call to call.
+struct Bench {
+    engine: Engine,
+    client: Client,
+    journal: Journal,
+}
+
+/// What a run came to.
+pub(super) struct Ran {
+    pub(super) decider: Decider,
+    pub(super) broken: Option<Broken>,
+    pub(super) instructions: u64,
+}
+
+/// What the script did not keep.
+pub(super) struct Broken {
+    pub(super) rule: Rule,
+    pub(super) told: String,
+}
+
+/// The runs of one script.
+pub(super) struct Trial<'a> {
+    contract: &'a Contract,
+    script: &'a Script,
+    work: u64,
+    first: Bench,
+    /// With other seeds.
+    second: Bench,
+    server: Option<Server<'a>>,
+}
+
+impl Bench {
+    fn new(work: u64, seed: u64, hasher_seed: u64) -> Result<Self, Error> {
+        let limits = Limits { work, ..Limits::default() };
+        let engine = Engine::builder().seed(seed).hasher_seed(hasher_seed).script_limits(limits).build();
+        Ok(Bench { client: engine.try_client()?, journal: engine.subscribe_journal()?, engine })
+    }
+    /// Makes the state that an input meets.
+    fn prepare(&mut self, input: &Input) -> Result<(), Error> {
+        self.engine.reset()?;
+        self.engine.set_time(START_MS)?;
+        let mut reply = Reply::new();
+        for command in &input.setup {
+            self.client.call_into(command, &mut reply)?;
+            if let Some(text) = reply.error_message() {
+                let text = String::from_utf8_lossy(text);
+                return Err(Error::usage(format!("the set-up {} is refused: {text}", join_words(command))));
+            }
+        }
+        self.engine.advance(Duration::from_millis(input.advance_ms))?;
+        self.journal.take().map(|_| ())
+    }
+}
+
+impl<'a> Trial<'a> {
+    pub(super) fn new(
+        contract: &'a Contract,
+        script: &'a Script,
+        work: u64,
+        server: Option<Server<'a>>,
+    ) -> Result<Self, Error> {
+        let (first, second) = (Bench::new(work, 0, 0)?, Bench::new(work, 0x6d6f_6f6e, 0x6b65_6570)?);
+        Ok(Trial { contract, script, work, first, second, server })
+    }
+    /// Runs one call.
+    pub(super) fn run(&mut self, input: &Input) -> Result<Ran, Error> {
+        self.first.prepare(input)?;
+        let before = self.first.engine.snapshot()?;
+        let call = self.script.call().keys(&input.keys).args(&input.args);
+        let probe = call.probe(self.contract, &mut self.first.client)?;
+        let written = self.first.journal.take()?;
+        let endless = self.endless(&probe.reply);
+        let broken =
+            match endless.or(probe.breach.map(|breach| Broken { rule: breach.rule, told: breach.told })) {
+                Some(broken) => Some(broken),
+                None => match self.replayed(&before, &written)? {
+                    Some(broken) => Some(broken),
+                    None => match self.repeated(input, &probe.reply, &written)? {
+                        Some(broken) => Some(broken),
+                        None => self.answered(input, &before, &probe.reply)?,
+                    },
+                },
+            };
+        Ok(Ran { decider: probe.decider, broken, instructions: probe.instructions })
+    }
+    fn endless(&self, reply: &Reply) -> Option<Broken> {
+        let text = reply.error_message()?;
+        let stopped = [Failure::OUT_OF_WORK, Failure::OUT_OF_TIME];
+        if !stopped.iter().any(|stop| text.starts_with(&stop.to_bytes())) {
+            return None;
+        }
+        let told = format!("the run did not end within {} instructions of Lua", self.work);
+        Some(Broken { rule: Rule::End, told })
+    }
+    /// The effects, applied to a copy of the state before, must give the state after.
+    fn replayed(&self, before: &Snapshot, written: &[JournalEntry]) -> Result<Option<Broken>, Error> {
+        let copy = before.fork();
+        let refused = copy.replay(written).err();
+        if refused.is_none() && copy.state_hash()? == self.first.engine.state_hash()? {
+            return Ok(None);
+        }
+        let effects: Vec<String> = written.iter().map(|entry| join_words(&entry.argv)).collect();
+        let told = match refused {
+            Some(error) => format!("a replica that is told {} refuses: {error}", effects.join("; ")),
+            None => format!("a replica that is told {:?} has another state afterwards", effects.join("; ")),
+        };
+        Ok(Some(Broken { rule: Rule::Replication, told }))
+    }
+    /// The same call on an engine with other seeds must come to the same.
+    fn repeated(
+        &mut self,
+        input: &Input,
+        reply: &Reply,
+        written: &[JournalEntry],
+    ) -> Result<Option<Broken>, Error> {
+        self.second.prepare(input)?;
+        let call = self.script.call().keys(&input.keys).args(&input.args);
+        let probe = call.probe(self.contract, &mut self.second.client)?;
+        let again = self.second.journal.take()?;
+        let told = if probe.reply != *reply {
+            format!("the reply is {reply:?}, with other seeds of chance and hash tables {:?}", probe.reply)
+        } else if self.second.engine.state_hash()? != self.first.engine.state_hash()? {
+            "with other seeds of chance and hash tables it leaves another state".to_owned()
+        } else if effects(&again) != effects(written) {
+            "with other seeds of chance and hash tables it tells something else to replicas".to_owned()
+        } else {
+            return Ok(None);
+        };
+        Ok(Some(Broken { rule: Rule::Determinism, told }))
+    }
+    /// A real server must answer the same and hold the same afterwards.
+    fn answered(&mut self, input: &Input, before: &Snapshot, reply: &Reply) -> Result<Option<Broken>, Error> {
+        let Some(server) = &mut self.server else { return Ok(None) };
+        let told = server.differs(input, before, reply, &self.first.engine)?;
+        Ok(told.map(|told| Broken { rule: Rule::Server, told }))
+    }
+    pub(super) fn left_out(&self) -> u64 {
+        self.server.as_ref().map_or(0, Server::left_out)
+    }
+    /// Whether a call breaks this rule where this clause decides.
+    pub(super) fn fails_by(&mut self, input: &Input, (rule, decider): (Rule, Decider)) -> bool {
+        let is_same =
+            |ran: Ran| ran.decider == decider && ran.broken.is_some_and(|broken| broken.rule == rule);
+        self.run(input).is_ok_and(is_same)
+    }
+    /// Runs a call that fails once more, and tells all of it.
+    pub(super) fn explained(&mut self, input: Input, run: u64) -> Result<CheckFailure, Error> {
+        let ran = self.run(&input)?;
+        let (rule, told) = ran.broken.map_or((Rule::Determinism, String::new()), |one| (one.rule, one.told));
+        self.first.prepare(&input)?;
+        let before = self.first.engine.snapshot()?;
+        let call = self.script.call().keys(&input.keys).args(&input.args);
+        let probe = call.probe(self.contract, &mut self.first.client)?;
+        let changes = before.diff(&self.first.engine.snapshot()?);
+        let Probe { reply, calls, .. } = probe;
+        Ok(CheckFailure { rule, told, input, run, clause: None, reply, calls, changes })
+    }
+}
+
+/// What replicas are told, without times.
+fn effects(written: &[JournalEntry]) -> Vec<&[Vec<u8>]> {
+    written.iter().map(|entry| entry.argv.as_slice()).collect()
+}

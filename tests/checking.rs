@@ -1,0 +1,302 @@
+//! `Contract::check` and its mutants: the shipped scripts keep their word, scripts that do not are told with the smallest
+//! call, and what the checks of the documents' scripts have to notice they notice.
+
+use crate::boundaries::shipped;
+use crate::support::server::server_or_skip;
+use moonkeep::{CheckHooks, CheckOptions, CheckReport, Contract, Input, Mutant, Reply, Rule, Script};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
+
+const SCRIPTS: [&str; 5] = ["decrease_stock", "unlock", "renew_lock", "acquire_fenced", "fenced_set"];
+
+/// How many calls each script gets; `MOONKEEP_CHECK_RUNS` says otherwise.
+fn runs() -> u64 {
+    let told = std::env::var("MOONKEEP_CHECK_RUNS").ok();
+    told.map_or(3000, |count| count.parse().expect("MOONKEEP_CHECK_RUNS is a number"))
+}
+
+fn check(contract: &str, source: &str) -> CheckReport {
+    let contract = Contract::parse(contract).unwrap_or_else(|error| panic!("{error}"));
+    contract.check(&Script::new(source), &CheckOptions::new().runs(runs())).expect("it is checked")
+}
+
+#[test]
+fn the_shipped_scripts_keep_their_word() {
+    for name in SCRIPTS {
+        let source = shipped(name);
+        let report = check(&source, &source);
+        report.assert_kept();
+        assert_eq!((report.name(), report.runs()), (name, runs()));
+        let unreached: Vec<_> = report.clauses().iter().filter(|clause| clause.runs == 0).collect();
+        assert!(unreached.is_empty(), "{name}: {unreached:?}");
+        assert!(report.instructions() <= report.instructions_allowed().expect("declared"));
+    }
+}
+
+/// A script, what is changed in it, the rule that it breaks then, and what is told of it.
+type Broken = (&'static str, &'static str, &'static str, Rule, &'static str);
+
+/// The eleven mutants of the three documents' scripts.
+const DOCUMENTS: [Broken; 11] = [
+    ("decrease_stock", "^[1-9]%d*$", "^%d+$", Rule::Refusal, "ERR value is not an integer or out of range"),
+    ("decrease_stock", "number <= MOST", "number <= MOST + 1", Rule::Refusal, "replied"),
+    ("decrease_stock", "stock < quantity", "stock <= quantity", Rule::Reply, "it is [0, 1]"),
+    (
+        "decrease_stock",
+        "local stock =",
+        "redis.call(\"SET\", KEYS[1], 7)\nlocal stock =",
+        Rule::Writes,
+        "no writes clause lets stock be written for the reply [0, 7]",
+    ),
+    (
+        "decrease_stock",
+        "local stock =",
+        "redis.call(\"GET\", KEYS[1] .. \"x\")\nlocal stock =",
+        Rule::Keys,
+        "the script used {k}stockx, which is none of its keys",
+    ),
+    ("decrease_stock", "{0, stock}", "{0}", Rule::Reply, "the script replied [0]"),
+    ("decrease_stock", "^[1-9]%d*$", "^[1-9]%d*", Rule::Refusal, "Quantity must be"),
+    ("unlock", "redis.call(\"GET\", KEYS[1]) ~= token", "false", Rule::Reply, "it is 1"),
+    ("renew_lock", "KEYS[1]) > 0", "KEYS[1]) >= 0", Rule::Reply, "it is 1"),
+    ("renew_lock", " and redis.call(\"PTTL\", KEYS[1]) > 0", "", Rule::Reply, "it is 1"),
+    (
+        "unlock",
+        "local token",
+        "while true do end\nlocal token",
+        Rule::End,
+        "did not end within 1000000 instructions",
+    ),
+];
+
+#[test]
+fn the_eleven_mutants_of_the_documents_are_killed() {
+    for (name, old, new, rule, told) in DOCUMENTS {
+        let source = shipped(name);
+        let changed = source.replacen(old, new, 1);
+        assert_ne!(changed, source, "{name} has no {old}");
+        let contract = Contract::parse(&source).expect("a contract");
+        let options = CheckOptions::new().runs(4000).failures(6);
+        let report = contract.check(&Script::new(changed), &options).expect("it is checked");
+        let found = report.failures().iter().any(|one| one.rule() == rule && one.told().contains(told));
+        assert!(found, "{name}: {old} -> {new}\n{report}");
+    }
+}
+
+#[test]
+fn what_is_told_is_the_smallest_call() {
+    let source = shipped("renew_lock");
+    // Only a lock whose time ends at this very instant tells these apart.
+    let report = check(&source, &source.replace("KEYS[1]) > 0", "KEYS[1]) >= 0"));
+    let failure = &report.failures()[0];
+    assert_eq!(
+        failure.input().to_string(),
+        "SET {k}lock 0\nPEXPIRE {k}lock 1\nadvance 1 ms\ncall 1 {k}lock 0 1"
+    );
+    assert_eq!(report.failures().len(), 1, "{report}");
+}
+
+const HEAD: &str = "--!contract c\n--!key k string int(0, 9) rw ttl=any\n--!argv n int(0, 9)\n--!error arity \"ERR arity\"\n--!error n \"ERR n\"\n--!error k \"ERR k\"\n--!error k.type WRONGTYPE\n--!reply any\n";
+
+const BODY: &str = "if #KEYS ~= 1 or #ARGV ~= 1 then return redis.error_reply('ERR arity') end if not ARGV[1]:find('^%d$') then return redis.error_reply('ERR n') end local k = redis.call('GET', KEYS[1]) if k and not k:find('^%d$') then return redis.error_reply('ERR k') end ";
+
+/// The rules that a script breaks, each once.
+fn rules(rest: &str) -> Vec<Rule> {
+    let source = format!("{HEAD}{BODY}{rest}");
+    let report = check(&source, &source);
+    let mut rules: Vec<Rule> = report.failures().iter().map(|failure| failure.rule()).collect();
+    rules.sort();
+    rules.dedup();
+    rules
+}
+
+#[test]
+fn what_no_single_run_shows_is_found() {
+    assert_eq!(rules("return redis.call('SET', KEYS[1], ARGV[1])"), []);
+    // What chance decides.
+    let random = "redis.call('SET', KEYS[1], ARGV[1]) return redis.call('RANDOMKEY')";
+    assert_eq!(rules(random), [Rule::Keys]);
+    let report = check(
+        "--!contract c\n--!key s set ro\n--!error arity \"ERR arity\"\n--!error s.type WRONGTYPE\n--!reply any",
+        "if #KEYS ~= 1 or #ARGV ~= 0 then return redis.error_reply('ERR arity') end return redis.call('SRANDMEMBER', KEYS[1])",
+    );
+    assert_eq!(report.failures().iter().map(|one| one.rule()).collect::<Vec<_>>(), [Rule::Determinism]);
+    // A run that does not end.
+    assert_eq!(rules("if ARGV[1] == '3' then while true do end end return 1"), [Rule::End]);
+}
+
+#[test]
+fn a_call_that_failed_once_is_tried_first() {
+    let source = shipped("unlock");
+    let broken = source.replace("redis.call(\"GET\", KEYS[1]) ~= token", "false");
+    let input: Input = "SET {k}lock a\ncall 1 {k}lock b".parse().expect("an input");
+    let contract = Contract::parse(source).expect("a contract");
+    let options = CheckOptions::new().runs(0).first([input.clone()]);
+    let report = contract.check(&Script::new(&broken), &options).expect("it is checked");
+    assert_eq!((report.runs(), report.failures().len()), (1, 1));
+    assert_eq!(report.failures()[0].run(), 1);
+    let wrong: Input = "NOSUCH\ncall 0".parse().expect("an input");
+    let error = contract.check(&Script::new(broken), &options.first([wrong])).expect_err("no set-up");
+    assert!(error.to_string().starts_with("the set-up NOSUCH is refused: ERR unknown command"), "{error}");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_report() {
+    let source = shipped("decrease_stock");
+    let broken = source.replace("stock < quantity", "stock <= quantity");
+    let contract = Contract::parse(&source).expect("a contract");
+    let with = |seed| {
+        contract.check(&Script::new(&broken), &CheckOptions::new().seed(seed).runs(500)).expect("checked")
+    };
+    assert_eq!(with(5), with(5));
+    assert_ne!(with(5).clauses(), with(6).clauses());
+    let report = with(5);
+    assert_eq!(report.failures()[0].changes().len(), 0);
+    assert_eq!(report.failures()[0].calls()[0].to_string(), "GET {k}stock -> \"1\"");
+}
+
+#[test]
+fn mutants_are_changes_that_people_make() {
+    let source = "-- a < b\nlocal a = tonumber(ARGV[1])\nif a == nil or a < 5 then\n  return redis.error_reply('no')\nend\nreturn {1, redis.call('DECRBY', KEYS[1], a + 1)}";
+    let mutants: Vec<String> = Mutant::of(source).iter().map(ToString::to_string).collect();
+    for expected in [
+        "line 3, comparison: == -> ~=",
+        "line 3, comparison: < -> <=",
+        "line 3, comparison: < -> >=",
+        "line 3, bound: 5 -> 4",
+        "line 3, bound: 5 -> 6",
+        "line 3, logic: or -> and",
+        "line 3, dropped part: a == nil or",
+        "line 3, dropped part: or a < 5",
+        "line 3, dropped check: a == nil or a < 5 -> false",
+        "line 3, dropped check: a == nil or a < 5 -> true",
+        "line 4, dropped return: return redis.error_reply('no')",
+        "line 3, reordered: redis.call('DECRBY', KEYS[1], a + 1) -> before the check above",
+        "line 6, dropped element: 1,",
+        "line 6, other command: 'DECRBY' -> 'INCRBY'",
+        "line 6, wrong key: KEYS[1] -> (KEYS[1] .. \"x\")",
+        "line 6, arithmetic: + -> -",
+    ] {
+        assert!(mutants.iter().any(|one| one == expected), "{expected} is not in\n{}", mutants.join("\n"));
+    }
+    assert!(mutants.iter().all(|one| !one.starts_with("line 1,")), "comments stay: {mutants:?}");
+    // Of anything else there are none, and nothing fails.
+    assert!(Mutant::of("").is_empty());
+    Mutant::of([0xff, b'<', b'"', b'[', b'[']);
+}
+
+/// What may be changed in the shipped scripts without anybody noticing: it changes nothing.
+const SURVIVORS: [(&str, &str); 4] = [
+    ("decrease_stock", "line 30, dropped part: and #text <= 10"),
+    ("decrease_stock", "line 30, bound: 10 -> 11"),
+    ("decrease_stock", "line 43, bound: 0 -> -1"),
+    ("fenced_set", "line 51, reordered: redis.call(\"SET\", KEYS[1], ARGV[2]) -> before the above"),
+];
+
+#[test]
+fn only_changes_that_change_nothing_survive() {
+    for name in SCRIPTS {
+        let source = shipped(name);
+        let contract = Contract::parse(&source).expect("a contract");
+        let options = CheckOptions::new().runs(runs().min(3000));
+        let report = contract.check_mutants(&Script::new(&source), &options).expect("they are checked");
+        println!("{report}");
+        let survivors: Vec<String> = report.survivors().map(ToString::to_string).collect();
+        let expected: Vec<&str> =
+            SURVIVORS.iter().filter(|(script, _)| *script == name).map(|(_, mutant)| *mutant).collect();
+        assert_eq!(survivors, expected);
+        assert!(report.mutants().len() > 25, "{report}");
+    }
+}
+
+/// A connection to a server that the test started.
+fn caller(socket: &std::path::Path) -> impl FnMut(&[&[u8]]) -> Result<Reply, String> {
+    let mut stream = BufReader::new(UnixStream::connect(socket).expect("the server listens"));
+    move |words| {
+        let mut request = format!("*{}\r\n", words.len()).into_bytes();
+        for word in words {
+            request.extend_from_slice(format!("${}\r\n", word.len()).as_bytes());
+            request.extend_from_slice(&[word, &b"\r\n"[..]].concat());
+        }
+        stream.get_mut().write_all(&request).map_err(|error| error.to_string())?;
+        let mut reply = Reply::new();
+        read(&mut stream, &mut reply).map_err(|error| error.to_string())?;
+        Ok(reply)
+    }
+}
+
+fn read(stream: &mut BufReader<UnixStream>, reply: &mut Reply) -> std::io::Result<()> {
+    let mut line = String::new();
+    stream.read_line(&mut line)?;
+    let (kind, text) = line.trim_end().split_at(1);
+    let number = || text.parse::<i64>().expect("a number");
+    match kind {
+        "+" => reply.status(text),
+        "-" => reply.error_text(text.as_bytes()),
+        ":" => reply.int(number()),
+        "$" if number() < 0 => reply.nil(),
+        "$" => {
+            let mut bytes = vec![0; number() as usize + 2];
+            stream.read_exact(&mut bytes)?;
+            reply.bulk(&bytes[..bytes.len() - 2]);
+        }
+        _ => {
+            reply.array(number() as usize);
+            for _ in 0..number() {
+                read(stream, reply)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_real_server_gets_the_same_calls() {
+    let Some(server) = server_or_skip("a_real_server_gets_the_same_calls") else { return };
+    let socket = server.socket();
+    let mut call = caller(&socket);
+    for name in SCRIPTS {
+        let source = shipped(name);
+        let contract = Contract::parse(&source).expect("a contract");
+        let hooks = CheckHooks { server: Some(&mut call), ..CheckHooks::default() };
+        let options = CheckOptions::new().runs(400);
+        let report = contract.check_with(&Script::new(source), &options, hooks).expect("it is checked");
+        report.assert_kept();
+        assert!(report.left_out() > 0 && report.left_out() < 300, "{name}: {}", report.left_out());
+    }
+    // It is as empty as it was; what holds keys is not used.
+    assert_eq!(call(&[b"DBSIZE"]).expect("it answers").get::<i64>().expect("a number"), 0);
+    call(&[b"SET", b"mine", b"1"]).expect("it answers");
+    let contract = Contract::parse(shipped("unlock")).expect("a contract");
+    let hooks = CheckHooks { server: Some(&mut call), ..CheckHooks::default() };
+    let error = contract.check_with(&Script::new(shipped("unlock")), &CheckOptions::new(), hooks);
+    let told = error.expect_err("a key stands there").to_string();
+    assert!(told.starts_with("the server's database holds 1 keys; the check needs an empty one"), "{told}");
+    call(&[b"DEL", b"mine"]).expect("it answers");
+}
+
+#[test]
+fn what_a_server_does_otherwise_is_told() {
+    let source = shipped("unlock");
+    let contract = Contract::parse(&source).expect("a contract");
+    let mut client = moonkeep::Engine::new().client();
+    // A server that deletes nothing.
+    let mut call = |words: &[&[u8]]| {
+        let mut reply = Reply::new();
+        let text =
+            String::from_utf8_lossy(words.get(1).unwrap_or(&&b""[..])).replace("\"DEL\"", "\"EXISTS\"");
+        let changed: Vec<&[u8]> = match words[0] {
+            b"EVAL" => [&words[..1], &[text.as_bytes()], &words[2..]].concat(),
+            _ => words.to_vec(),
+        };
+        client.call_into(&changed, &mut reply).map_err(|error| error.to_string())?;
+        Ok(reply)
+    };
+    let hooks = CheckHooks { server: Some(&mut call), ..CheckHooks::default() };
+    let report = contract.check_with(&Script::new(source), &CheckOptions::new().runs(300), hooks);
+    let report = report.expect("it is checked");
+    let failure = &report.failures()[0];
+    assert_eq!(failure.rule(), Rule::Server);
+    assert_eq!(failure.told(), "the server holds something else: + {k}lock string \"0\"");
+    assert_eq!(failure.input().to_string(), "SET {k}lock 0\nadvance 0 ms\ncall 1 {k}lock 0");
+}
