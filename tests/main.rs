@@ -61,6 +61,8 @@ mod replication;
 mod reported;
 mod scan;
 mod scan_elements;
+#[cfg(feature = "sim")]
+mod scenarios;
 mod scripts;
 #[cfg(feature = "server")]
 mod serving;

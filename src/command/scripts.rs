@@ -42,6 +42,15 @@ pub struct Source {
 }
 
 impl Scripts {
+    /// Becomes what the other is, of which it was a copy that may have grown.
+    #[cfg(feature = "sim")]
+    pub(crate) fn rewind(&mut self, other: &Scripts) {
+        if self.sources.len() != other.sources.len() || self.generation != other.generation {
+            *self = other.clone();
+        } else {
+            self.random = other.random.clone();
+        }
+    }
     /// The source of a script; the SHA1 may be in either case.
     #[inline]
     pub fn get(&self, sha: &[u8]) -> Option<&Arc<Source>> {

@@ -184,6 +184,15 @@ impl Default for Sessions {
 }
 
 impl Sessions {
+    /// Begins anew, with what new sessions are in the other.
+    #[cfg(feature = "sim")]
+    pub(crate) fn rewind(&mut self, other: &Sessions) {
+        self.slots.clear();
+        self.slots.push(other.slots[usize::from(SCRIPT_SESSION as u16)].clone());
+        self.free.clear();
+        self.next_client_id = other.next_client_id;
+        self.rights = other.rights;
+    }
     /// Opens a session.
     pub fn open(&mut self, now_ms: i64) -> SessionId {
         let client_id = self.next_client_id;

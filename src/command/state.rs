@@ -185,6 +185,25 @@ impl State {
         state.heed_config();
         state
     }
+    /// Puts back what commands on keys, transactions and scripts have changed since this was a [`detached`](Self::detached)
+    /// copy of the other. False when somebody is still there.
+    #[cfg(feature = "sim")]
+    pub(crate) fn rewind(&mut self, other: &State) -> bool {
+        if self.blocked > 0 || !self.sessions.is_empty() || !self.store.rewind(&other.store) {
+            return false;
+        }
+        self.sessions.rewind(&other.sessions);
+        self.stats.rewind(&other.stats);
+        self.scripts.rewind(&other.scripts);
+        self.log = log::Log::default();
+        self.slow_log = SlowLog::default();
+        (self.caller, self.script_caller) = (session::SCRIPT_SESSION, session::SCRIPT_SESSION);
+        (self.out_of_memory, self.took_long, self.worked) = (other.out_of_memory, false, 0);
+        (self.refuses_growth, self.refuses_writes, self.rewritten) = (false, false, false);
+        (self.keys_slot, self.is_asking, self.script_crosses_slots) = (None, false, false);
+        self.unblocked.clear();
+        true
+    }
     /// Takes over what a [`detached`](Self::detached) copy holds; sessions and users stay, and with them the password.
     pub(crate) fn adopt(&mut self, other: &State) {
         self.store.adopt(&other.store);

@@ -77,6 +77,20 @@ impl Stats {
     pub(crate) fn new(rows: usize) -> Self {
         Stats { calls: vec![0; rows], ..Stats::default() }
     }
+    /// Becomes what the other is; costs less than a copy where little was counted.
+    #[cfg(feature = "sim")]
+    pub(crate) fn rewind(&mut self, other: &Stats) {
+        let (mut calls, mut more, mut places) = (
+            std::mem::take(&mut self.calls),
+            std::mem::take(&mut self.more),
+            std::mem::take(&mut self.places),
+        );
+        calls.clone_from(&other.calls);
+        more.clone_from(&other.more);
+        places.clone_from(&other.places);
+        let by_code = other.by_code.clone();
+        *self = Stats { by_code, calls, more, places, ..*other };
+    }
     /// Everything is counted from zero again.
     pub(crate) fn reset(&mut self) {
         *self = Stats::new(self.calls.len());

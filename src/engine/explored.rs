@@ -3,7 +3,7 @@
 
 use super::{Client, Engine};
 use crate::command::keys;
-use crate::command::spec::{INSERT, OW, RM, RW, Spec, UPDATE};
+use crate::command::spec::{Group, INSERT, OW, RM, RW, Spec, UPDATE};
 use crate::error::Error;
 
 /// What a command does to what others see, as far as its words tell.
@@ -31,6 +31,18 @@ const OWN: [&str; 12] = [
     "readonly",
     "readwrite",
 ];
+
+/// Whether a command changes nothing but what [`Engine::rewind`] puts back.
+pub(crate) fn is_rewindable(argv: &[&[u8]]) -> bool {
+    const BESIDE: [&str; 6] = ["eval", "evalsha", "eval_ro", "evalsha_ro", "ping", "echo"];
+    let Ok(row) = crate::commands::table().resolve(argv) else { return true };
+    let is_of_keys = match row.spec.group {
+        Group::Generic | Group::String | Group::List | Group::Set | Group::SortedSet | Group::Hash => true,
+        Group::Hyperloglog | Group::Geo | Group::Stream | Group::Bitmap | Group::Transactions => true,
+        Group::Pubsub | Group::Connection | Group::Server | Group::Scripting | Group::Cluster => false,
+    };
+    is_of_keys || BESIDE.contains(&row.spec.name)
+}
 
 impl Client {
     /// What the command touches; one that is unknown or called wrongly touches nothing but its session.

@@ -117,6 +117,25 @@ impl Engine {
         let settings = core.script_settings.clone();
         Ok(Engine::from_parts(core.state.detached(), core.clock.standing(), settings, core.blocking))
     }
+    /// Goes back to a snapshot that this engine was forked from, to what a new fork of it would be. Since then only commands
+    /// on keys, transactions and scripts may have run, whose effects are put back here and which cost less than a fork; its
+    /// clients have to be gone. False when there is more than that to put back.
+    ///
+    /// # Errors
+    /// As [`snapshot`](Self::snapshot).
+    #[cfg(feature = "sim")]
+    pub(crate) fn rewind(&self, snapshot: &Snapshot) -> Result<bool, Error> {
+        let mut core = self.shared.lock()?;
+        let Kept { state, clock, .. } = &*snapshot.kept;
+        if core.fault.is_some() || core.image.is_some() || core.has_moved || !core.state.rewind(state) {
+            return Ok(false);
+        }
+        core.clock.set_as(clock);
+        core.deliveries = Deliveries::default();
+        core.begin_unit();
+        core.finish_unit();
+        Ok(true)
+    }
     /// 64 bits that tell what the databases hold (keys, values, expiry; not keys whose time is over, and not how
     /// anything is represented) and which libraries of functions there are. Engines that hold the same have the same hash, whatever their seeds. After a small
     /// change it costs little.

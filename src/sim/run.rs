@@ -10,9 +10,9 @@ use super::footprint::{Footprint, hash_of};
 use super::store::{Op, StoreError, Tables};
 use super::table::{Row, answer_text, request_text, state_text};
 use super::twice::Mark;
-use super::world::{Place, Shown, World};
+use super::world::{Base, Place, Shown, World};
 use super::{Action, Faults};
-use crate::engine::explored::Touch;
+use crate::engine::explored::{Touch, is_rewindable};
 use crate::engine::{Client, Engine};
 use crate::error::Error;
 use crate::reply::Reply;
@@ -61,13 +61,15 @@ pub(super) struct Spot {
     clock: Option<Clock>,
     /// How far it has jumped before the others.
     ahead_ms: i64,
+    /// What has run in it can be put back.
+    is_rewindable: bool,
 }
 
 impl Spot {
     fn new(place: Place) -> Result<Self, Error> {
         let Place { name, engine, is_down } = place;
         let clock = Some(engine.clock()?).filter(Clock::is_skewed);
-        Ok(Spot { name, engine, is_down, clock, ahead_ms: 0 })
+        Ok(Spot { name, engine, is_down, clock, ahead_ms: 0, is_rewindable: true })
     }
 
     /// The world's time at which its clock shows this one.
@@ -93,6 +95,7 @@ pub(super) struct Keeps {
 }
 
 pub(super) struct Run {
+    base: Option<Arc<Base>>,
     pub(super) places: Vec<Spot>,
     pub(super) tables: Tables,
     pub(super) names: Vec<String>,
@@ -118,7 +121,7 @@ const SCRIPTS: &[u8] = b"\0scripts";
 impl Run {
     /// Begins: each client runs to its first call.
     pub(super) fn start(world: World, keeps: Keeps) -> Result<Self, Error> {
-        let World { places, tables, desks, names, protocols, shown, .. } = world;
+        let World { kept, places, tables, desks, names, protocols, shown, .. } = world;
         let places = places.into_iter().map(Spot::new).collect::<Result<Vec<_>, _>>()?;
         let mut sessions = Vec::with_capacity(protocols.len());
         for protocol in protocols {
@@ -136,6 +139,7 @@ impl Run {
         let now_ms = desks.lock().now_ms;
         let (used, scripts, unseen, waits) = (Used::default(), Vec::new(), 0, 0);
         let mut run = Run {
+            base: kept,
             places,
             tables,
             names,
@@ -398,6 +402,7 @@ impl Run {
         text: &mut String,
     ) -> Result<Footprint, Error> {
         let words: Vec<&[u8]> = argv.iter().map(Vec::as_slice).collect();
+        self.places[node].is_rewindable &= is_rewindable(&words);
         let mut footprint = self.footprint(index, node, &words)?;
         let mut out = Reply::new();
         let seat = &mut self.sessions[index].seats[node];
@@ -682,6 +687,19 @@ impl Run {
         }
         let state = (data, self.now_ms, self.used, self.unseen, &self.tables);
         Ok(hash_of(&(state, broken, order, fates, tallies, &self.scripts)))
+    }
+}
+
+/// Engines are used again.
+impl Drop for Run {
+    fn drop(&mut self) {
+        let Some(base) = self.base.take() else { return };
+        self.sessions.clear();
+        for (place, origin) in self.places.drain(..).zip(&base.nodes) {
+            if place.is_rewindable {
+                origin.keep(place.engine);
+            }
+        }
     }
 }
 

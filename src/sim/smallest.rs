@@ -65,7 +65,8 @@ impl Explore<'_> {
         }
         let replay = replay_text(actions, &run);
         let keys = run.shown.iter().map(|shown| shown_name(shown, &run.places)).collect();
-        Ok(Failure { why, rows: run.rows.take().unwrap_or_default(), names: run.names, keys, replay })
+        let names = std::mem::take(&mut run.names);
+        Ok(Failure { why, rows: run.rows.take().unwrap_or_default(), names, keys, replay })
     }
 
     /// See [`Explore::replay`].

@@ -33,15 +33,41 @@ pub(super) enum Shown {
 
 /// What all schedules begin with.
 pub(super) struct Base {
-    pub(super) nodes: Vec<Snapshot>,
+    pub(super) nodes: Vec<Origin>,
     pub(super) tables: Tables,
     pub(super) now_ms: i64,
+}
+
+/// What an engine of the world begins with, and engines of schedules that are over: to go back costs less than to fork.
+pub(super) struct Origin {
+    snapshot: Snapshot,
+    spare: Mutex<Vec<Engine>>,
+}
+
+impl Origin {
+    fn engine(&self) -> Engine {
+        while let Some(engine) = { self.spare.lock().pop() } {
+            if engine.rewind(&self.snapshot) == Ok(true) {
+                return engine;
+            }
+        }
+        self.snapshot.fork()
+    }
+
+    /// Takes an engine whose schedule is over, and whose clients are gone.
+    pub(super) fn keep(&self, engine: Engine) {
+        const SPARE: usize = 64;
+        let mut spare = self.spare.lock();
+        if spare.len() < SPARE {
+            spare.push(engine);
+        }
+    }
 }
 
 /// A schedule's world while it is set up: what the keyspace holds first, who the clients are, which keys are shown.
 pub struct World {
     /// Where a set-up begins that was done before.
-    kept: Option<Arc<Base>>,
+    pub(super) kept: Option<Arc<Base>>,
     pub(super) places: Vec<Place>,
     pub(super) tables: Tables,
     pub(super) desks: Arc<Mutex<Desks>>,
@@ -69,7 +95,7 @@ impl World {
     fn add_place(&mut self, name: String, offset_ms: i64, rate_ppm: i64) {
         let kept = self.kept.as_ref().and_then(|base| base.nodes.get(self.places.len()));
         let engine = match kept {
-            Some(snapshot) => snapshot.fork(),
+            Some(origin) => origin.engine(),
             None => {
                 let clock = Clock::manual(self.desks.lock().now_ms).skewed(offset_ms, rate_ppm);
                 Engine::builder().clock(clock).build()
@@ -83,7 +109,10 @@ impl World {
         if let Some(error) = self.error {
             return Err(error);
         }
-        let nodes = self.places.iter().map(|place| place.engine.snapshot()).collect::<Result<_, _>>()?;
+        let origin = |place: &Place| {
+            place.engine.snapshot().map(|snapshot| Origin { snapshot, spare: Mutex::new(Vec::new()) })
+        };
+        let nodes = self.places.iter().map(origin).collect::<Result<_, _>>()?;
         Ok(Base { nodes, tables: self.tables, now_ms: self.desks.lock().now_ms })
     }
 
