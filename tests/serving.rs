@@ -471,6 +471,8 @@ fn the_command_serves_until_a_signal_ends_it() {
             "user=alice on >word ~stock:* +get",
             "--do",
             "SET stock:{p1} 10",
+            "--port",
+            "0",
             "--unix",
         ])
         .arg(&socket)

@@ -18,7 +18,7 @@ Serve Redis clients of any language (redis-cli, redis-py, ioredis …) from a ke
 Usage: moonkeep serve [OPTIONS] [CONFIGFILE]
 
 Where it listens (default: --port 6379):
-  --port N            TCP port; 0 lets the system choose one
+  --port N            TCP port; 0 lets the system choose one, or stands for none where there is a unix socket
   --bind ADDRESS      the address it listens at (default 127.0.0.1: this machine only); whoever reaches the port may do
                       everything, unless there is a password
   --requirepass WORD  the password that clients have to give (AUTH); ACL SETUSER has more of this kind
@@ -172,6 +172,10 @@ impl Options {
         }
         if self.listen.port.is_none() && self.listen.unix.is_none() {
             self.listen.port = Some(PORT);
+        }
+        // As a server takes it; without any other place to listen at it asks for whichever is free.
+        if self.listen.unix.is_some() {
+            self.listen.port = self.listen.port.filter(|port| *port > 0);
         }
         let engine = self.engine()?;
         self.setting.prepare(&engine, &mut engine.client())?;
