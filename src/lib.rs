@@ -20,6 +20,8 @@
 //! - run commands and read typed replies: [`Client::call`], [`Client::query`], [`Client::call_into`], [`FromReply`]
 //! - run scripts: [`Script`]; give them functions of your own: [`Builder::function`]; stop them: [`Control`]
 //! - hold a script to its contract: [`Script::checked`], [`Contract`]; find the call for which it breaks it: [`Contract::check`]
+//! - find what is wrong with a script before it runs: [`lint::lint`]
+//! - see which lines of scripts ran, and how often: [`Builder::coverage`], [`Coverage`]
 //! - wait for a list, or for the end of a timeout, without stopping the thread: [`Client::start`], [`Pending`],
 //!   [`Builder::blocking`]
 //! - listen to what is published: [`Client::try_next_message`], [`Client::next_message`], [`Client::message`], [`Message`]
@@ -41,6 +43,7 @@ mod contract;
 mod engine;
 mod error;
 mod front;
+pub mod lint;
 pub mod patterns;
 pub mod reply;
 mod script;
@@ -68,7 +71,7 @@ pub use front::redis;
 #[cfg(feature = "server")]
 pub use front::server;
 pub use reply::{FromReply, Message, Reply, ReplyRef};
-pub use script::{Control, HostFunction, Limits};
+pub use script::{Control, Coverage, HostFunction, Limits, LineCoverage, ScriptCoverage};
 pub use store::{Change, Held, JournalEntry};
 pub use util::clock::Clock;
 

@@ -11,7 +11,7 @@ const LAYERS: &[&[&str]] = &[
     &["store", "reply"],
     &["command"],
     &["commands", "contract"],
-    &["script"],
+    &["script", "lint"],
     &["engine"],
     &["patterns", "check"],
     &["front", "sim"],

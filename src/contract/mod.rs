@@ -203,6 +203,13 @@ impl Contract {
     pub fn args(&self) -> impl ExactSizeIterator<Item = &str> {
         self.args.iter().map(|arg| arg.name.as_str())
     }
+    /// The greatest integer that an argument may be, by its number from 0; none where it is no integer.
+    pub(crate) fn greatest(&self, arg: usize) -> Option<i64> {
+        match self.args.get(arg)?.grammar {
+            Grammar::Int { max, .. } => Some(max),
+            _ => None,
+        }
+    }
     /// How many instructions of the Lua VM a run may take.
     pub fn instructions(&self) -> Option<u64> {
         self.instructions

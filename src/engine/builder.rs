@@ -5,7 +5,7 @@ use crate::command::cluster::Node;
 use crate::command::config::{Config, setting};
 use crate::error::Error;
 use crate::reply::Reply;
-use crate::script::{Limits, Settings, is_free_name};
+use crate::script::{Coverage, Limits, Settings, is_free_name};
 use crate::store::{Db, Store};
 use crate::util::clock::Clock;
 use std::sync::Arc;
@@ -143,6 +143,27 @@ impl Builder {
         }
         self.script_settings.functions.add(name, Arc::new(function));
         Ok(self)
+    }
+    /// Notes which lines of scripts and functions run, in a value that any number of engines may share; forks of this
+    /// engine share it too. Scripts take longer then, and do the same work. Default: nothing is noted, at no cost.
+    ///
+    /// ```
+    /// use moonkeep::{Coverage, Engine, Script};
+    /// let coverage = Coverage::new();
+    /// let script = Script::new("if ARGV[1] == 'a' then\n  return 1\nend\nreturn 2");
+    /// for arg in ["b", "c"] {
+    ///     let mut client = Engine::builder().coverage(&coverage).build().client();
+    ///     assert_eq!(script.arg(arg).run::<i64>(&mut client)?, 2);
+    /// }
+    /// let [covered] = &coverage.scripts()[..] else { panic!("one script") };
+    /// assert_eq!((covered.sha.as_str(), covered.missed()), (script.sha(), vec![2]));
+    /// assert_eq!(covered.lines.iter().map(|line| (line.line, line.hits)).collect::<Vec<_>>(), [(1, 2), (2, 0), (4, 2)]);
+    /// # Ok::<(), moonkeep::Error>(())
+    /// ```
+    #[must_use]
+    pub fn coverage(mut self, coverage: &Coverage) -> Self {
+        self.script_settings.coverage = Some(coverage.clone());
+        self
     }
     /// What becomes of a call that has to wait, as BLPOP on an empty list. Default: the thread waits on the system's clock,
     /// and the call is refused on a manual one. [`Client::start`](super::Client::start) begins such a call in any case.

@@ -2,7 +2,7 @@
 //! Errors of these functions are tables with a code, raised, not returned, as on the server.
 
 use super::base::{spend, stopped};
-use super::bridge::{Call, native, redis_call, redis_pcall};
+use super::bridge::{Call, native, noted_call, noted_pcall, redis_call, redis_pcall};
 use super::convert::{NAMES, push_error_table};
 use super::library::register_function;
 use super::sandbox::arrange;
@@ -52,9 +52,12 @@ const ORDER: &str = "call pcall log LOG_DEBUG LOG_VERBOSE LOG_NOTICE LOG_WARNING
     breakpoint debug replicate_commands";
 
 /// Adds the table to the globals. May jump.
-pub(super) fn install(stack: Stack<'_>) {
+pub(super) fn install(call: Call<'_>) {
+    let stack = call.stack;
     stack.new_table(0, 32);
-    for (name, function) in [(&b"call"[..], redis_call as lua_CFunction), (b"pcall", redis_pcall)] {
+    let functions: [lua_CFunction; 2] =
+        if call.notes_calls() { [noted_call, noted_pcall] } else { [redis_call, redis_pcall] };
+    for (name, function) in [&b"call"[..], b"pcall"].into_iter().zip(functions) {
         NAMES.iter().for_each(|name| stack.push_bytes(name));
         stack.push_function(function, NAMES.len() as i32);
         stack.raw_set_field(-2, name);

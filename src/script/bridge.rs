@@ -7,6 +7,7 @@
 #![allow(unsafe_code)]
 
 use super::alloc::{Arena, LARGE_HEAP};
+use super::coverage::{Recorder, Tally};
 use super::host::HostFunctions;
 use super::library::Registered;
 use super::limits::{self, Control, INTERVAL, Meter, OnOverdue, RunningFunction, Stop, interval};
@@ -23,7 +24,7 @@ use crate::util::lrand48::Lrand48;
 use crate::util::num::NumBuf;
 use mlua::ffi::{self, lua_CFunction, lua_State};
 use std::any::Any;
-use std::ffi::{c_int, c_void};
+use std::ffi::{CStr, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::{NonNull, null_mut};
 
@@ -55,6 +56,35 @@ pub(super) struct Host {
     pub(super) running: *mut lua_State,
     /// The hook was called early to look at the memory.
     pub(super) pressed: bool,
+    /// What Lua calls between instructions.
+    pub(super) hook: Hook,
+    /// Where it is noted which lines run.
+    pub(super) recorder: Option<Recorder>,
+}
+
+/// A function that Lua calls between instructions, and when.
+#[derive(Clone, Copy)]
+pub(super) struct Hook {
+    function: unsafe extern "C-unwind" fn(*mut lua_State, *mut ffi::lua_Debug),
+    mask: c_int,
+}
+
+impl Hook {
+    /// Called every so many instructions.
+    pub(super) const COUNTING: Hook = Hook { function: hook, mask: ffi::LUA_MASKCOUNT };
+    /// The same, and when a line is entered.
+    pub(super) const COVERING: Hook =
+        Hook { function: covering_hook, mask: ffi::LUA_MASKCOUNT | ffi::LUA_MASKLINE };
+
+    /// Has it called for a thread after so many instructions, again and again.
+    ///
+    /// # Safety
+    /// A living Lua state or thread; setting a hook may be done at any time, it sets fields of the thread.
+    #[inline(always)]
+    pub(super) unsafe fn set(self, thread: *mut lua_State, interval: c_int) {
+        // SAFETY: see above.
+        unsafe { ffi::lua_sethook(thread, Some(self.function), self.mask, interval) };
+    }
 }
 
 impl Host {
@@ -255,6 +285,12 @@ impl Call<'_> {
         Ok(if failed { Resumed::Failed } else { Resumed::Done(results) })
     }
 
+    /// Whether calls of commands are noted by line.
+    pub(super) fn notes_calls(self) -> bool {
+        // SAFETY: as in `run`; nothing borrows the recorder.
+        unsafe { (*self.host).recorder.is_some() }
+    }
+
     /// Why the run has to end, if so.
     pub(super) fn stop(self) -> Option<Stop> {
         // SAFETY: as in `run`.
@@ -427,6 +463,65 @@ pub(super) unsafe extern "C-unwind" fn redis_pcall(state: *mut lua_State) -> c_i
     1
 }
 
+/// As `redis_call`, where calls are noted by line.
+pub(super) unsafe extern "C-unwind" fn noted_call(state: *mut lua_State) -> c_int {
+    // SAFETY: as `redis_call`.
+    unsafe {
+        note_call(state);
+        redis_call(state)
+    }
+}
+
+/// As `redis_pcall`, where calls are noted by line.
+pub(super) unsafe extern "C-unwind" fn noted_pcall(state: *mut lua_State) -> c_int {
+    // SAFETY: as `redis_pcall`.
+    unsafe {
+        note_call(state);
+        redis_pcall(state)
+    }
+}
+
+/// Notes a call of a command at the line of the script that makes it.
+unsafe fn note_call(state: *mut lua_State) {
+    // SAFETY: Lua calls this with a living state, and nothing borrows the recorder. A zeroed `lua_Debug` is a valid one.
+    unsafe {
+        let mut record: ffi::lua_Debug = std::mem::zeroed();
+        let mut level = 1;
+        while ffi::lua_getstack(state, level, &mut record) != 0 {
+            if note(state, &mut record, |tally| tally.calls += 1) {
+                return;
+            }
+            level += 1;
+        }
+    }
+}
+
+/// Notes something at the line of a function that is on the call stack; false when that is none of a script's.
+unsafe fn note(state: *mut lua_State, record: *mut ffi::lua_Debug, what: impl FnOnce(&mut Tally)) -> bool {
+    // SAFETY: a living state and a record that Lua has filled for it. "S" sets the source to a text that ends in a zero
+    // byte and lives as long as the function. Nothing else borrows the recorder, and nothing here jumps.
+    unsafe {
+        ffi::lua_getinfo(state, c"Sl".as_ptr(), record);
+        let Some(recorder) = &(*host_of(state)).recorder else { return false };
+        recorder.note(CStr::from_ptr((*record).source).to_bytes(), (*record).currentline, what)
+    }
+}
+
+/// Called by Lua in place of `hook` where lines are noted: also when a line is entered.
+unsafe extern "C-unwind" fn covering_hook(state: *mut lua_State, record: *mut ffi::lua_Debug) {
+    // SAFETY: as in `hook`; the record is that of the function that runs.
+    unsafe {
+        if (*record).event == ffi::LUA_HOOKLINE {
+            note(state, record, |tally| tally.hits += 1);
+            return;
+        }
+        if (*host_of(state)).meter.counts_each() {
+            note(state, record, |tally| tally.instructions += 1);
+        }
+        hook(state, record);
+    }
+}
+
 /// Runs the command on the stack and leaves its reply there. True when that is an error.
 #[inline(always)]
 unsafe fn execute(state: *mut lua_State) -> bool {
@@ -573,7 +668,7 @@ pub(super) unsafe extern "C-unwind" fn hook(state: *mut lua_State, _: *mut ffi::
         };
         if let Err(stop) = stopped {
             // From now on each instruction of this thread asks again, so that no handler gets anywhere.
-            ffi::lua_sethook(state, Some(hook), ffi::LUA_MASKCOUNT, 1);
+            (*host).hook.set(state, 1);
             push_stop(Stack::new(state), stop);
             ffi::lua_error(state);
         }
@@ -630,7 +725,7 @@ unsafe fn adapt_hook(state: *mut lua_State, host: *mut Host) {
     unsafe {
         let interval = if (*host).meter.counts_each() { 1 } else { (*host).interval() };
         if ffi::lua_gethookmask(state) != 0 && ffi::lua_gethookcount(state) != interval {
-            ffi::lua_sethook(state, Some(hook), ffi::LUA_MASKCOUNT, interval);
+            (*host).hook.set(state, interval);
         }
     }
 }
@@ -697,6 +792,6 @@ unsafe fn look_soon(host: *mut Host) {
         (*host).arena.note_pressure();
         (*host).pressed = true;
         (*host).meter.hurry();
-        ffi::lua_sethook((*host).running, Some(hook), ffi::LUA_MASKCOUNT, 1);
+        (*host).hook.set((*host).running, 1);
     }
 }

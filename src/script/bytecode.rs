@@ -1,6 +1,8 @@
 //! What a compiled script can do to tables, read from its bytecode: a script that writes to no global and to no
-//! table needs no proxies, and gets an environment that is quicker to read (`sandbox`). Dumps come from our own
-//! parser and are only looked at, never loaded.
+//! table needs no proxies, and gets an environment that is quicker to read (`sandbox`). And which of its lines can run,
+//! for coverage. Dumps come from our own parser and are only looked at, never loaded.
+
+use std::collections::BTreeSet;
 
 /// How a script uses names and tables.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -19,17 +21,31 @@ const SET_TABLE: u32 = 9;
 
 /// The uses of a dumped function and all functions in it; none when it cannot be read.
 pub(super) fn inspect(dump: &[u8], is_plain: &dyn Fn(&[u8]) -> bool) -> Option<Uses> {
-    // Version, format, byte order, sizes of int, size_t, instruction and number, whether numbers are integers.
-    const HEADER: [u8; 12] = *b"\x1bLua\x51\x00\x01\x04\x08\x04\x08\x00";
-    let mut reader = Reader { rest: dump.strip_prefix(&HEADER)?, is_plain, uses: Uses::default() };
+    let mut reader =
+        Reader { rest: dump.strip_prefix(&HEADER)?, is_plain, uses: Uses::default(), lines: None };
     reader.function()?;
     Some(reader.uses)
 }
+
+/// The lines of a dumped function and all functions in it that hold an instruction which some path reaches; none when
+/// the dump cannot be read. The return that Lua adds behind a function's own one is on no path.
+pub(super) fn active_lines(dump: &[u8]) -> Option<BTreeSet<u32>> {
+    let rest = dump.strip_prefix(&HEADER)?;
+    let lines = Some(BTreeSet::new());
+    let mut reader = Reader { rest, is_plain: &|_| true, uses: Uses::default(), lines };
+    reader.function()?;
+    reader.lines
+}
+
+/// Version, format, byte order, sizes of int, size_t, instruction and number, whether numbers are integers.
+const HEADER: [u8; 12] = *b"\x1bLua\x51\x00\x01\x04\x08\x04\x08\x00";
 
 struct Reader<'a> {
     rest: &'a [u8],
     is_plain: &'a dyn Fn(&[u8]) -> bool,
     uses: Uses,
+    /// The lines that can run, when somebody wants to know them.
+    lines: Option<BTreeSet<u32>>,
 }
 
 impl<'a> Reader<'a> {
@@ -51,19 +67,27 @@ impl<'a> Reader<'a> {
         Some(text.split_last().map_or(text, |(_, text)| text))
     }
 
-    fn function(&mut self) -> Option<()> {
+    /// Reads a function; how many upvalues it has.
+    fn function(&mut self) -> Option<usize> {
         self.string()?;
-        self.take(4 + 4 + 4)?;
+        self.take(4 + 4)?;
+        let upvalues = usize::from(*self.take(4)?.first()?);
         let count = self.count()?;
         let code = self.take(count.checked_mul(4)?)?;
         let constants = self.constants()?;
         for instruction in code.chunks_exact(4) {
             self.instruction(u32::from_le_bytes(instruction.try_into().ok()?), &constants)?;
         }
+        let mut inner = Vec::new();
         for _ in 0..self.count()? {
-            self.function()?;
+            inner.push(self.function()?);
         }
-        self.debug_information()
+        let lines = self.debug_information()?;
+        if let Some(found) = &mut self.lines {
+            let line = |at: usize| Some(u32::from_le_bytes(lines.get(at * 4..at * 4 + 4)?.try_into().ok()?));
+            found.extend(reached(code, &inner).into_iter().filter_map(line));
+        }
+        Some(upvalues)
     }
 
     /// The constants that are strings, by number; the others are empty.
@@ -95,9 +119,10 @@ impl<'a> Reader<'a> {
         Some(())
     }
 
-    fn debug_information(&mut self) -> Option<()> {
-        let lines = self.count()?;
-        self.take(lines.checked_mul(4)?)?;
+    /// The line of each instruction, four bytes each.
+    fn debug_information(&mut self) -> Option<&'a [u8]> {
+        let count = self.count()?;
+        let lines = self.take(count.checked_mul(4)?)?;
         for _ in 0..self.count()? {
             self.string()?;
             self.take(8)?;
@@ -105,9 +130,53 @@ impl<'a> Reader<'a> {
         for _ in 0..self.count()? {
             self.string()?;
         }
-        Some(())
+        Some(lines)
     }
 }
+
+/// Which instructions some path from the first one reaches, and a hook sees; `inner` has the number of upvalues of each
+/// inner function.
+fn reached(code: &[u8], inner: &[usize]) -> BTreeSet<usize> {
+    let instruction = |at: usize| -> Option<u32> {
+        Some(u32::from_le_bytes(code.get(at.checked_mul(4)?..at.checked_mul(4)? + 4)?.try_into().ok()?))
+    };
+    let mut reached = BTreeSet::new();
+    let mut open = vec![0];
+    while let Some(at) = open.pop() {
+        let Some(word) = instruction(at) else { continue };
+        if !reached.insert(at) {
+            continue;
+        }
+        let jump = |at: usize, word: u32| at.wrapping_add_signed((word >> 14) as isize - 0x1_ffff + 1);
+        let (next, c) = (at + 1, (word >> 14) & 0x1ff);
+        match word & 0x3f {
+            JUMP | FOR_PREPARE => open.push(jump(at, word)),
+            FOR_LOOP => open.extend([jump(at, word), next]),
+            RETURN => {}
+            // The jump behind a test belongs to it: it is no instruction of its own.
+            EQUAL..=TEST_SET | FOR_EACH => {
+                open.extend(instruction(next).map(|word| jump(next, word)));
+                open.push(next + 1);
+            }
+            LOAD_BOOLEAN if c != 0 => open.push(next + 1),
+            SET_LIST if c == 0 => open.push(next + 1),
+            CLOSURE => open.push(next + inner.get((word >> 14) as usize).unwrap_or(&0)),
+            _ => open.push(next),
+        }
+    }
+    reached
+}
+
+const LOAD_BOOLEAN: u32 = 2;
+const JUMP: u32 = 22;
+const EQUAL: u32 = 23;
+const TEST_SET: u32 = 27;
+const RETURN: u32 = 30;
+const FOR_LOOP: u32 = 31;
+const FOR_PREPARE: u32 = 32;
+const FOR_EACH: u32 = 33;
+const SET_LIST: u32 = 34;
+const CLOSURE: u32 = 36;
 
 #[cfg(test)]
 mod tests {

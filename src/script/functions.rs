@@ -39,8 +39,8 @@ pub(super) struct FunctionCall {
 
 impl FunctionVm {
     pub(super) fn new(settings: &Settings, control: Arc<Control>) -> Self {
-        let Settings { limits, functions } = settings.clone();
-        let interpreter = Interpreter::new(Purpose::Function, limits.clone(), functions, control);
+        let interpreter = Interpreter::new(Purpose::Function, settings, control);
+        let limits = settings.limits.clone();
         FunctionVm { interpreter, loaded: Map::default(), generation: None, limits }
     }
 
@@ -126,6 +126,11 @@ impl FunctionVm {
         self.interpreter.count_each(on)
     }
 
+    /// As `Interpreter::cover`.
+    pub(super) fn cover(&mut self, code: &[u8]) {
+        self.interpreter.cover(code);
+    }
+
     /// Lets the `n`-th request for memory of each run to come fail.
     #[cfg(test)]
     pub(super) fn refuse_nth(&mut self, n: Option<u64>) {
@@ -135,6 +140,7 @@ impl FunctionVm {
     /// Runs a library's code: the library, and its functions.
     fn prepare(&mut self, state: &mut State, code: &[u8]) -> Result<(Library, Vec<Function>), Failure> {
         let head = shebang::parse_library(code)?;
+        self.interpreter.cover(code);
         let registered = self.run_code(state, head.code)?;
         if registered.is_empty() {
             return Err(Failure::NO_FUNCTIONS);
@@ -175,6 +181,7 @@ impl FunctionVm {
     fn load_again(&mut self, state: &mut State, name: &[u8]) -> Result<Function, Failure> {
         let (library, index) = state.libraries.function(name).ok_or(Failure::FUNCTION_NOT_FOUND)?;
         let library = library.clone();
+        self.interpreter.cover(&library.code);
         let registered = self.run_code(state, shebang::parse_library(&library.code)?.code)?;
         let find = |declared: &Declared| registered.iter().find(|function| function.name == declared.name);
         let functions: Option<Vec<Function>> =

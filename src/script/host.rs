@@ -1,6 +1,7 @@
 //! Functions that the host registers for scripts, by the builder of an engine: opt-in, global, each by its name.
 //! They get what a script passes as a reply and answer with one, so both conversions are those of commands.
 
+use super::Coverage;
 use super::base::stopped;
 use super::bridge::{Call, native};
 use super::convert::NAMES;
@@ -40,11 +41,13 @@ impl fmt::Debug for HostFunctions {
 pub(crate) struct Settings {
     pub(crate) limits: Limits,
     pub(crate) functions: HostFunctions,
+    /// Where it is noted which lines run; nowhere, most of the time.
+    pub(crate) coverage: Option<Coverage>,
 }
 
 impl From<Limits> for Settings {
     fn from(limits: Limits) -> Self {
-        Settings { limits, functions: HostFunctions::default() }
+        Settings { limits, ..Settings::default() }
     }
 }
 

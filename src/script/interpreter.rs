@@ -5,11 +5,12 @@
 use super::Function;
 use super::alloc::{Arena, LARGE_HEAP};
 use super::brackets;
-use super::bridge::{Call, Host, Run, allocate, hook, push_stop};
+use super::bridge::{Call, Hook, Host, Run, allocate, push_stop};
 use super::bytecode::{self, Uses};
-use super::host::HostFunctions;
+use super::coverage::Recorder;
+use super::host::{HostFunctions, Settings};
 use super::library::{self, Environment, Registered};
-use super::limits::{Control, Limits, Meter, Purpose, Stop};
+use super::limits::{Control, Meter, Purpose, Stop};
 use super::stack::{Outcome, REGISTRY, Stack};
 use super::{convert, parsing, sandbox};
 use crate::command::stats::Stats;
@@ -70,17 +71,20 @@ const KEPT_BYTES: usize = 16 * 1024;
 unsafe impl Send for Interpreter {}
 
 impl Interpreter {
-    pub(super) fn new(
-        purpose: Purpose,
-        limits: Limits,
-        functions: HostFunctions,
-        control: Arc<Control>,
-    ) -> Self {
+    pub(super) fn new(purpose: Purpose, settings: &Settings, control: Arc<Control>) -> Self {
+        let Settings { limits, functions, coverage } = settings;
         let arena = Arena::new(limits.memory, limits.string);
+        let mut meter = Meter::new(limits.clone(), control);
+        if coverage.as_ref().is_some_and(|coverage| coverage.counts_instructions()) {
+            meter.count_always();
+        }
+        let recorder = coverage.clone().map(Recorder::new);
         let host = Box::new(Host {
             arena,
-            meter: Meter::new(limits, control),
+            meter,
             run: Run::new(functions.clone()),
+            hook: if recorder.is_some() { Hook::COVERING } else { Hook::COUNTING },
+            recorder,
             collected: 0,
             running: null_mut(),
             pressed: false,
@@ -98,7 +102,7 @@ impl Interpreter {
             lists: [List::new(b"KEYS"), List::new(b"ARGV")],
             fields: [0; 9],
         };
-        new.build(purpose, &functions);
+        new.build(purpose, functions);
         new
     }
 
@@ -157,6 +161,22 @@ impl Interpreter {
         unsafe { (*self.host).meter.count_each(on) }
     }
 
+    /// What runs from now on belongs to this text: where lines are noted, they are noted there.
+    pub(super) fn cover(&mut self, text: &[u8]) {
+        // SAFETY: nothing else borrows the host between runs.
+        if let Some(recorder) = unsafe { &mut (*self.host).recorder } {
+            recorder.cover(text);
+        }
+    }
+
+    /// The function on top belongs to that text: the lines that can run are noted.
+    fn note_lines(&self) {
+        // SAFETY: nothing else borrows the host between runs.
+        if let Some(recorder) = unsafe { &(*self.host).recorder } {
+            recorder.note_lines(bytecode::active_lines(&self.dump()));
+        }
+    }
+
     /// Lets the `n`-th request for memory of each run to come fail.
     #[cfg(test)]
     pub(super) fn refuse_nth(&mut self, n: Option<u64>) {
@@ -176,6 +196,7 @@ impl Interpreter {
     pub(super) fn compile(&mut self, text: &[u8]) -> Result<(c_int, bool), Vec<u8>> {
         let stack = self.stack();
         let result = self.load(b"@user_script", text).map(|()| {
+            self.note_lines();
             let globals = match self.uses(&sandbox::is_plain) {
                 Some(Uses { sets_global: false, sets_field: false, reads_other: false }) => {
                     Some(self.globals[1])
@@ -217,10 +238,15 @@ impl Interpreter {
 
     /// What the function on top does to names and tables: it gets the quickest environment in which it can do no harm.
     fn uses(&self, is_plain: &dyn Fn(&[u8]) -> bool) -> Option<Uses> {
+        bytecode::inspect(&self.dump(), is_plain)
+    }
+
+    /// The bytecode of the function on top.
+    fn dump(&self) -> Vec<u8> {
         let mut dump: Vec<u8> = Vec::new();
         // SAFETY: `collect` gets the vector back and does not jump; a dump needs no memory of Lua's.
         unsafe { ffi::lua_dump_(self.lua, collect, (&raw mut dump).cast()) };
-        bytecode::inspect(&dump, is_plain)
+        dump
     }
 
     /// Runs a compiled script. Its result, or its error, is on top of the stack until `clear`.
@@ -280,6 +306,7 @@ impl Interpreter {
             stack.set_top(HANDLER);
             return Err(Failure::compile_library(convert::before_nul(&message)));
         }
+        self.note_lines();
         let environment = Environment::for_uses(self.uses(&sandbox::is_plain_in_functions));
         environment.push(stack);
         stack.insert(-2);
@@ -325,7 +352,7 @@ impl Interpreter {
             ((*host).pressed, (*host).running) = (false, self.lua);
             if (*host).meter.begin(purpose, patience_ms) {
                 let interval = if (*host).meter.counts_each() { 1 } else { (*host).interval() };
-                ffi::lua_sethook(self.lua, Some(hook), ffi::LUA_MASKCOUNT, interval);
+                (*host).hook.set(self.lua, interval);
             } else {
                 ffi::lua_sethook(self.lua, None, 0, 0);
             }
@@ -505,7 +532,7 @@ unsafe extern "C-unwind" fn collect(
     size: usize,
     dump: *mut c_void,
 ) -> c_int {
-    // SAFETY: `choose_environment` passes a vector, and Lua a piece of `size` bytes.
+    // SAFETY: `dump` passes a vector, and Lua a piece of `size` bytes.
     let (dump, piece) =
         unsafe { (&mut *dump.cast::<Vec<u8>>(), std::slice::from_raw_parts(piece.cast::<u8>(), size)) };
     dump.extend_from_slice(piece);

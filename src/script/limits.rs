@@ -250,6 +250,8 @@ pub(super) struct Meter {
     interval: i32,
     /// How many instructions ran, while each of them is counted.
     counted: Option<u64>,
+    /// Each of them is to be counted always, for a profile.
+    counts_always: bool,
     limits: Limits,
     control: Arc<Control>,
 }
@@ -269,6 +271,7 @@ impl Meter {
             pace: INTERVAL,
             interval: INTERVAL,
             counted: None,
+            counts_always: false,
             limits,
             control,
         }
@@ -284,7 +287,11 @@ impl Meter {
     }
     /// Counts each instruction of the runs to come, or none of them; gives how many were counted.
     pub(super) fn count_each(&mut self, on: bool) -> u64 {
-        std::mem::replace(&mut self.counted, on.then_some(0)).unwrap_or_default()
+        std::mem::replace(&mut self.counted, (on || self.counts_always).then_some(0)).unwrap_or_default()
+    }
+    /// Counts each instruction from now on.
+    pub(super) fn count_always(&mut self) {
+        (self.counted, self.counts_always) = (Some(0), true);
     }
     /// Whether the hook is to be called for each instruction.
     pub(super) fn counts_each(&self) -> bool {

@@ -1,6 +1,6 @@
 //! Scripts: `Vm` compiles and runs them. Whatever a script does to data goes through `command::call`, like a
 //! client's command. Libraries of functions are in `functions`. All Lua stays inside this module: `interpreter`, `bridge` and `stack` talk to it, `alloc` is its memory,
-//! `sandbox`, `base` and `api` are what scripts see, `convert` turns values, `limits` says when to stop.
+//! `sandbox`, `base` and `api` are what scripts see, `convert` turns values, `limits` says when to stop, `coverage` what has run.
 
 mod alloc;
 mod api;
@@ -10,6 +10,7 @@ mod bridge;
 mod bytecode;
 mod constants;
 mod convert;
+mod coverage;
 mod functions;
 mod host;
 mod interpreter;
@@ -34,6 +35,7 @@ use crate::reply::{Reply, Resp};
 use crate::store::{SessionId, Targets};
 use crate::util::digest::sha1_hex;
 use crate::util::hasher::Map;
+pub use coverage::{Coverage, LineCoverage, ScriptCoverage};
 use functions::{FunctionCall, FunctionVm};
 pub use host::HostFunction;
 pub(crate) use host::{Settings, is_free_name};
@@ -46,6 +48,9 @@ use std::sync::Arc;
 /// More compiled functions than this are not kept: they are compiled again when they run.
 const FUNCTIONS_MAX: usize = 4096;
 
+/// What no generation of scripts is.
+const NEVER: u64 = u64::MAX;
+
 /// A Lua state with its compiled functions; holds nothing that can be observed between runs. Libraries of functions,
 /// which keep their upvalues, have a state of their own.
 pub(crate) struct Vm {
@@ -54,7 +59,10 @@ pub(crate) struct Vm {
     /// Made at the first library.
     libraries: Option<Box<FunctionVm>>,
     limits: Limits,
+    /// That of the scripts for which functions were compiled.
     generation: u64,
+    /// The same, as long as nothing is to be done before a run: else no generation.
+    looked: u64,
     settings: Settings,
     control: Arc<Control>,
     /// Each instruction is counted.
@@ -91,14 +99,14 @@ impl Vm {
     /// A new VM; `control` is what other threads may see and do while it runs.
     pub(crate) fn with_limits(settings: impl Into<Settings>, control: Arc<Control>) -> Self {
         let settings = settings.into();
-        let Settings { limits, functions } = settings.clone();
-        let interpreter = Interpreter::new(Purpose::Script, limits.clone(), functions, control.clone());
+        let interpreter = Interpreter::new(Purpose::Script, &settings, control.clone());
         Vm {
             interpreter,
             functions: Map::default(),
             libraries: None,
-            limits,
+            limits: settings.limits.clone(),
             generation: 0,
+            looked: if settings.coverage.is_some() { NEVER } else { 0 },
             settings,
             control,
             counts_each: false,
@@ -128,9 +136,8 @@ impl Vm {
         argv: Argv<'_>,
         out: &mut Reply,
     ) -> Result<(), Failure> {
-        if self.generation != state.scripts.generation() {
-            self.generation = state.scripts.generation();
-            self.reset();
+        if self.looked != state.scripts.generation() {
+            self.look(state, call, argv);
         }
         match call {
             VmCall::Load { body } => {
@@ -181,6 +188,37 @@ impl Vm {
                 state.store.propagate(db, argv);
                 Ok(())
             }
+        }
+    }
+
+    /// Before a run: what was compiled for scripts that are gone is forgotten; where lines are noted, this is done each
+    /// time, and it is told whose lines run now.
+    #[cold]
+    fn look(&mut self, state: &State, call: &VmCall, argv: Argv<'_>) {
+        let generation = state.scripts.generation();
+        if self.generation != generation {
+            self.generation = generation;
+            self.reset();
+        }
+        if self.settings.coverage.is_none() {
+            self.looked = generation;
+            return;
+        }
+        match call {
+            VmCall::Load { body } => self.interpreter.cover(word(argv, *body as usize)),
+            VmCall::Eval { source: command::Source::Body, .. } => self.interpreter.cover(word(argv, 1)),
+            VmCall::Eval { .. } => {
+                if let Some(source) = state.scripts.get(word(argv, 1)) {
+                    self.interpreter.cover(&source.text);
+                }
+            }
+            VmCall::Function { .. } => {
+                if let Some((library, _)) = state.libraries.function(word(argv, 1)) {
+                    self.libraries().cover(&library.code);
+                }
+            }
+            // Told where their code is loaded.
+            VmCall::LoadLibrary { .. } | VmCall::RestoreLibraries { .. } => {}
         }
     }
 

@@ -84,7 +84,7 @@ pub(super) fn build(call: Call<'_>, purpose: Purpose, functions: &HostFunctions)
         stack.raw_set_field(GLOBALS, name.to_bytes());
     }
     base::install(call);
-    api::install(stack);
+    api::install(call);
     lib::install(stack);
     host::install(stack, functions);
     if purpose == Purpose::Function {

@@ -2,6 +2,7 @@
 //! reply, what it changed, what it logged and, when asked, what it called.
 
 use crate::json::Json;
+use crate::profile::{self, Noting};
 use crate::scripts::{self, Run, Source, Words};
 use crate::setting::{Setting, setting_help};
 use crate::{Refusal, Word, next_word, print};
@@ -35,9 +36,14 @@ What runs, and what is shown of it:
   --trace             show each redis.call and redis.pcall with its reply and the real time it took on this machine,
                       once and cold (the engine's own time stands still while a script runs), and how many
                       instructions of Lua ran, which are the same each time
+  --coverage FILE     note which lines of scripts run, and write it to this file: as a tracefile of lcov for
+                      .info and .lcov, as a page for .html; which lines did not run goes to standard error
+  --profile           show the lines of each script with how often they were entered, the instructions of Lua that ran
+                      on them and the commands that they called
   --raw               show the reply as redis-cli does in a pipe
   --json              print one JSON object: reply, error, changes, log; messages when some came;
-                      breach when the contract was broken; calls, nanoseconds and instructions with --trace
+                      breach when the contract was broken; calls, nanoseconds and instructions with --trace;
+                      profile with --profile, a list of scripts with their lines
   -h, --help          this text
 
 Prints the reply as redis-cli does, then what was published to the session (its set-up may HELLO 3 and SUBSCRIBE), then
@@ -65,6 +71,7 @@ struct Eval {
     checked: bool,
     resp3: bool,
     quoted: bool,
+    noting: Noting,
     source: Option<Source>,
     words: Words,
 }
@@ -79,11 +86,11 @@ struct Outcome {
 }
 
 pub(crate) fn run(parser: &mut lexopt::Parser) -> Result<ExitCode, Refusal> {
-    let Some(told) = parse(parser)? else {
+    let Some(mut told) = parse(parser)? else {
         print(HELP.as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     };
-    let engine = told.setting.engine();
+    let engine = told.noting.build(told.setting.builder());
     let mut client = engine.try_client()?;
     told.setting.prepare(&engine, &mut client)?;
     if client.in_transaction()? {
@@ -93,11 +100,16 @@ pub(crate) fn run(parser: &mut lexopt::Parser) -> Result<ExitCode, Refusal> {
         client.call(["HELLO", "3"])?;
     }
     let outcome = call(&told, &engine, &mut client)?;
+    let profile = told.noting.profile();
     if told.json {
-        print(format!("{}\n", json(&outcome)).as_bytes())?;
+        let mut members = json(&outcome);
+        members.extend(profile.map(|scripts| ("profile", profile::json(&scripts))));
+        print(format!("{}\n", Json::Object(members)).as_bytes())?;
     } else {
         show(&outcome, told.raw)?;
+        print(profile.map_or(String::new(), |scripts| profile::table(&scripts)).as_bytes())?;
     }
+    told.noting.write()?;
     let Run { reply, breach, .. } = &outcome.run;
     if let Some(breach) = breach {
         eprintln!("moonkeep: {breach}");
@@ -132,6 +144,8 @@ fn parse(parser: &mut lexopt::Parser) -> Result<Option<Eval>, Refusal> {
             "--checked" => told.checked = true,
             "--resp3" => told.resp3 = true,
             "--quoted" => told.quoted = true,
+            "--profile" => told.noting.profile = true,
+            "--coverage" => told.noting.cover(parser.value()?.into())?,
             "--script" | "-e" if told.source.is_some() => {
                 return Err(Refusal(format!("{option} was given already; eval runs one script")));
             }
@@ -148,6 +162,9 @@ fn parse(parser: &mut lexopt::Parser) -> Result<Option<Eval>, Refusal> {
     if told.json && told.raw {
         return Err(Refusal("--json and --raw are two forms of one output; choose one".into()));
     }
+    if told.trace && told.noting.is_on() {
+        return Err(Refusal("--trace runs the script on a fork too, which would be noted; choose it or --coverage and --profile".into()));
+    }
     words.extend(parser.raw_args()?);
     told.words = Words::new(words.into_iter().map(OsString::into_encoded_bytes).collect());
     if told.quoted {
@@ -160,7 +177,8 @@ fn parse(parser: &mut lexopt::Parser) -> Result<Option<Eval>, Refusal> {
 fn misplaced(words: &Words) -> Option<String> {
     let is_option = |word: &&Vec<u8>| {
         let own = ["--raw", "--json", "--trace", "--checked", "--resp3", "--quoted", "--script"];
-        own.iter().chain(&Setting::OPTIONS).any(|option| option.as_bytes() == word.as_slice())
+        let own = own.iter().chain(&["--coverage", "--profile"]);
+        own.chain(&Setting::OPTIONS).any(|option| option.as_bytes() == word.as_slice())
     };
     let word = words.keys.iter().chain(&words.args).find(is_option)?;
     let word = String::from_utf8_lossy(word);
@@ -172,6 +190,7 @@ fn call(told: &Eval, engine: &Engine, client: &mut Client) -> Result<Outcome, Re
         return Err(Refusal("eval needs the file of a script, see moonkeep eval --help".into()));
     };
     let text = source.read()?;
+    told.noting.name(&text, source);
     let journal = engine.subscribe_journal()?;
     let mut run = if told.checked {
         let contract = source.contract(&text)?;
@@ -210,7 +229,7 @@ fn show(outcome: &Outcome, raw: bool) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn json(outcome: &Outcome) -> Json {
+fn json(outcome: &Outcome) -> Vec<(&'static str, Json)> {
     let change = |entry: &JournalEntry| {
         Json::Object(vec![("db", Json::Int(entry.db.into())), ("command", Json::words(&entry.argv))])
     };
@@ -234,5 +253,5 @@ fn json(outcome: &Outcome) -> Json {
         members.push(("breach", Json::text(breach.as_bytes())));
     }
     members.extend(trace.iter().flat_map(|trace| trace.members()));
-    Json::Object(members)
+    members
 }

@@ -1,11 +1,13 @@
 //! The `moonkeep` command: a thin caller of the library. Here: which of its commands runs, and how it prints and
-//! refuses. `eval` runs one script, `check` holds scripts to their contracts, `repl` is the prompt, `serve` a server,
-//! `parameters` what its configuration file says, `setting` makes the engine that the options describe.
+//! refuses. `eval` runs one script, `check` holds scripts to their contracts, `lint` looks at them, `repl` is the prompt,
+//! `serve` a server, `parameters` what its configuration file says, `setting` makes the engine that the options describe.
 
 mod check;
 mod eval;
 mod json;
+mod lint;
 mod parameters;
+mod profile;
 mod repl;
 mod scripts;
 mod serve;
@@ -24,12 +26,13 @@ moonkeep: Redis commands and Lua scripts in process, on a clock that you hold
 Usage:
   moonkeep eval [OPTIONS] SCRIPT [KEY...] , [ARG...]    run a script file, as redis-cli --eval does
   moonkeep check [OPTIONS] SCRIPT...                    find calls for which scripts break their contracts
+  moonkeep lint [--json] SCRIPT...                      tell what is wrong with scripts before they run
   moonkeep repl [OPTIONS]                               type commands at a prompt, or pipe them in
   moonkeep serve [OPTIONS]                              serve Redis clients over TCP and unix sockets
-  moonkeep help [eval|check|repl|serve] | --help
+  moonkeep help [eval|check|lint|repl|serve] | --help
   moonkeep version | --version
 
-`moonkeep eval --help`, `moonkeep check --help`, `moonkeep repl --help` and `moonkeep serve --help` tell more.
+`moonkeep eval --help`, and so for each, tells more.
 ";
 
 /// What went wrong before the work began, with what to do.
@@ -68,6 +71,7 @@ fn run() -> Result<ExitCode, Refusal> {
         Some(Word::Value(word)) => match word.to_str() {
             Some("eval") => return eval::run(&mut parser),
             Some("check") => return check::run(&mut parser),
+            Some("lint") => return lint::run(&mut parser),
             Some("repl") => return repl::run(&mut parser),
             Some("serve") => return serve::run(&mut parser),
             Some("help") => help(&mut parser)?,
@@ -82,6 +86,7 @@ fn help(parser: &mut lexopt::Parser) -> Result<(), Refusal> {
     let text = match next_word(parser)? {
         Some(Word::Value(word)) if word == "eval" => eval::HELP,
         Some(Word::Value(word)) if word == "check" => check::HELP,
+        Some(Word::Value(word)) if word == "lint" => lint::HELP,
         Some(Word::Value(word)) if word == "repl" => repl::HELP,
         Some(Word::Value(word)) if word == "serve" => serve::HELP,
         Some(Word::Value(word)) => return Err(no_command(&word)),

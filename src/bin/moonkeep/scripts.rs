@@ -36,12 +36,30 @@ impl Source {
         }
     }
 
+    /// What it is called where it is shown.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Source::File(path) => path.display().to_string(),
+            Source::Input => "standard input".into(),
+            Source::Text(_) => "the script".into(),
+        }
+    }
+
+    /// Whether the script with this text has a contract, in its header or in a file beside it.
+    pub(crate) fn has_contract(&self, text: &[u8]) -> bool {
+        let beside = match self {
+            Source::File(path) => path.extension().is_some() && path.with_extension("contract").exists(),
+            _ => false,
+        };
+        Contract::is_in(text) || beside
+    }
+
     /// The contract of the script with this text: in its header, else in the file `NAME.contract` beside it.
     pub(crate) fn contract(&self, text: &[u8]) -> Result<Contract, Refusal> {
-        let (name, beside) = match self {
-            Source::File(path) => (path.display().to_string(), Some(path.with_extension("contract"))),
-            Source::Input => ("standard input".into(), None),
-            Source::Text(_) => ("the script".into(), None),
+        let name = self.name();
+        let beside = match self {
+            Source::File(path) => Some(path.with_extension("contract")),
+            _ => None,
         };
         match beside {
             _ if Contract::is_in(text) => parse(&name, text),

@@ -3,7 +3,7 @@
 
 use crate::statements::{self, Statements};
 use crate::{Refusal, time};
-use moonkeep::{Blocking, Client, Clock, Engine};
+use moonkeep::{Blocking, Builder, Client, Clock, Engine};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
@@ -73,7 +73,12 @@ impl Setting {
     /// An engine that begins so, empty. It has one client, whom nobody else could serve: a command that waits (BLPOP)
     /// lets its timeout pass on the clock.
     pub(crate) fn engine(&self) -> Engine {
-        Engine::builder().clock(self.clock()).seed(self.seed).blocking(Blocking::Advance).build()
+        self.builder().build()
+    }
+
+    /// The settings of that engine.
+    pub(crate) fn builder(&self) -> Builder {
+        Engine::builder().clock(self.clock()).seed(self.seed).blocking(Blocking::Advance)
     }
 
     /// Does the steps, in order; each must succeed.

@@ -1,0 +1,155 @@
+//! What is wrong with a script before it runs: findings by rules, each with its place, what it is and how to mend it.
+//! `lexer` and `parser` read Lua 5.1 to a `tree`, `facts` says where values come from, `rules` has one function a rule.
+
+mod facts;
+mod lexer;
+mod parser;
+mod rules;
+mod tree;
+
+use crate::contract::Contract;
+use facts::Script;
+use std::fmt;
+
+/// A kind of mistake in a script.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Rule {
+    /// A key that is made of texts, or is an argument, in place of one of `KEYS`: a cluster cannot route the script by it.
+    UndeclaredKey,
+    /// A global variable that is set, or read without being there: the server raises an error.
+    Global,
+    /// `KEYS` or `ARGV` beyond what the contract declares, or below 1.
+    Arity,
+    /// A reply in an order that nothing decides: of `pairs`, `SMEMBERS`, `KEYS`, `HGETALL` and the like, unsorted.
+    Unordered,
+    /// A number beyond 2^53, or of more digits than become text: it loses its last ones.
+    Precision,
+    /// A reply that is compared with `nil`: what is not there is `false`.
+    NilReply,
+    /// A text that is compared with a number, or texts of digits with each other, without `tonumber`.
+    NotANumber,
+    /// An error after a write, which stays.
+    LateError,
+    /// A `redis.pcall` whose error nobody looks at, with a write behind it.
+    UncheckedError,
+}
+
+impl Rule {
+    /// All rules.
+    pub const ALL: [Rule; 9] = [
+        Rule::UndeclaredKey,
+        Rule::Global,
+        Rule::Arity,
+        Rule::Unordered,
+        Rule::Precision,
+        Rule::NilReply,
+        Rule::NotANumber,
+        Rule::LateError,
+        Rule::UncheckedError,
+    ];
+    /// The rule's name, as in messages and in `-- lint: allow NAME`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Rule::UndeclaredKey => "undeclared-key",
+            Rule::Global => "global",
+            Rule::Arity => "arity",
+            Rule::Unordered => "unordered",
+            Rule::Precision => "precision",
+            Rule::NilReply => "nil-reply",
+            Rule::NotANumber => "not-a-number",
+            Rule::LateError => "late-error",
+            Rule::UncheckedError => "unchecked-error",
+        }
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// One mistake.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The line, from 1.
+    pub line: usize,
+    /// The byte in the line, from 1.
+    pub column: usize,
+    /// The rule that it breaks.
+    pub rule: Rule,
+    /// What is wrong.
+    pub what: String,
+    /// How to mend it.
+    pub mend: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Finding { line, column, rule, what, mend } = self;
+        write!(f, "{line}:{column}: {rule}: {what}; {mend}")
+    }
+}
+
+/// A text that is no Lua 5.1.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{line}:{column}: {text}")]
+pub struct SyntaxError {
+    /// The line, from 1.
+    pub line: usize,
+    /// The byte in the line, from 1.
+    pub column: usize,
+    /// What is wrong there.
+    pub text: String,
+}
+
+impl SyntaxError {
+    fn new(place: Place, text: String) -> Self {
+        SyntaxError { line: place.line, column: place.column, text }
+    }
+}
+
+/// A place in a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
+struct Place {
+    line: usize,
+    column: usize,
+}
+
+/// What is wrong with a script, in the order of places. Where a contract is given, or stands in the script's header, calls
+/// are expected to be as it says. A comment `-- lint: allow RULE` allows what a rule finds in its line or the next one.
+///
+/// ```
+/// use moonkeep::lint::{Rule, lint};
+/// let script = "local old = redis.call('GET', KEYS[1])\nif old == nil then\n  return 0\nend\nreturn 1";
+/// let findings = lint(script, None)?;
+/// assert_eq!((findings.len(), findings[0].rule), (1, Rule::NilReply));
+/// assert_eq!(
+///     findings[0].to_string(),
+///     "2:4: nil-reply: a reply is never nil: what is not there is false; compare with false, or write `not`"
+/// );
+/// # Ok::<(), moonkeep::lint::SyntaxError>(())
+/// ```
+///
+/// # Errors
+/// A text that is no Lua 5.1, or is nested deeper than a hundred levels.
+pub fn lint(script: impl AsRef<[u8]>, contract: Option<&Contract>) -> Result<Vec<Finding>, SyntaxError> {
+    let text = script.as_ref();
+    let (chunk, allowed) = parser::parse(text)?;
+    let own = if contract.is_none() && Contract::is_in(text) { Contract::parse(text).ok() } else { None };
+    let is_library = text.starts_with(b"#!") && first_line(text).contains("name=");
+    let script = Script::new(&chunk, contract.or(own.as_ref()), is_library);
+    let mut findings = rules::all(&script);
+    findings.retain(|finding| {
+        let here = |line: usize| line == finding.line || line + 1 == finding.line;
+        !allowed.iter().any(|allowed| here(allowed.line) && allowed.rule == finding.rule.name())
+    });
+    findings.sort_by_key(|finding| (finding.line, finding.column, finding.rule));
+    findings.dedup();
+    Ok(findings)
+}
+
+fn first_line(text: &[u8]) -> std::borrow::Cow<'_, str> {
+    String::from_utf8_lossy(text.split(|byte| *byte == b'\n').next().unwrap_or_default())
+}
