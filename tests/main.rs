@@ -44,6 +44,7 @@ mod keeping;
 mod keys;
 mod language;
 mod libraries;
+mod library;
 mod lint;
 mod luadiff;
 mod memory;
