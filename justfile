@@ -27,12 +27,14 @@ lib-only:
 fuzz-smoke:
     MOONKEEP_FUZZ_SECONDS=20 cargo test --all-features --test main fuzz_
 
-# One fuzz target with libFuzzer under AddressSanitizer, the Lua sources included: commands, script, parsers, libraries or payloads.
+# One fuzz target with libFuzzer under AddressSanitizer, the Lua sources included: commands, script, script_contract, contract, lint,
+# requests, parsers, libraries or payloads.
 fuzz target seconds="60":
     mkdir -p fuzz/corpus/{{target}}
-    MOONKEEP_FUZZ_CORPUS="$PWD/fuzz/corpus/{{target}}" cargo test --test main fuzz_{{target}}
+    MOONKEEP_FUZZ_CORPUS="$PWD/fuzz/corpus/{{target}}" cargo test --all-features --test main fuzz_smoke::fuzz_{{target}} -- --exact
     RUSTC_BOOTSTRAP=1 CC=clang CFLAGS="-fsanitize=address,fuzzer-no-link -fno-omit-frame-pointer -g" \
-        cargo fuzz run {{target}} fuzz/corpus/{{target}} fuzz/regressions/{{target}} -- -max_total_time={{seconds}} -timeout=20
+        cargo fuzz run {{target}} fuzz/corpus/{{target}} fuzz/seeds/{{target}} fuzz/regressions/{{target}} \
+        -- -dict=fuzz/dictionaries/{{target}}.dict -max_total_time={{seconds}} -timeout=20
 
 # The files with unsafe code, the tests of scripts and all attacks under AddressSanitizer, the Lua sources included.
 # `just asan given/bc_` runs only the attacks with that in their path.

@@ -5,6 +5,9 @@
 #[path = "../fuzz/src/bodies.rs"]
 #[allow(unreachable_pub, reason = "public in the fuzz crate")]
 pub(crate) mod bodies;
+#[path = "../fuzz/src/contracts.rs"]
+#[allow(unreachable_pub, reason = "public in the fuzz crate")]
+pub(crate) mod contracts;
 #[path = "../fuzz/src/libraries.rs"]
 #[allow(unreachable_pub, reason = "public in the fuzz crate")]
 pub(crate) mod libraries;
@@ -14,6 +17,10 @@ pub(crate) mod parsers;
 #[path = "../fuzz/src/payloads.rs"]
 #[allow(unreachable_pub, reason = "public in the fuzz crate")]
 pub(crate) mod payloads;
+#[cfg(feature = "redis-aio")]
+#[path = "../fuzz/src/requests.rs"]
+#[allow(unreachable_pub, reason = "public in the fuzz crate")]
+pub(crate) mod requests;
 
 use crate::support::programs::Programs;
 use bodies::{TARGETS, escape};
@@ -77,6 +84,63 @@ fn fuzz_parsers() {
 #[test]
 fn fuzz_libraries() {
     smoke("libraries", 1000, |rng| text_of_pieces(rng, DATA, ""));
+}
+
+#[test]
+fn fuzz_contract() {
+    smoke("contract", 4000, |rng| match rng.below(2) {
+        0 => changed_script(rng),
+        _ => text_of_pieces(rng, CLAUSES, " "),
+    });
+}
+
+#[test]
+fn fuzz_script_contract() {
+    smoke("script_contract", 300, changed_script);
+}
+
+#[test]
+fn fuzz_lint() {
+    smoke("lint", 4000, |rng| match rng.below(2) {
+        0 => changed_script(rng),
+        _ => text_of_pieces(rng, LUA, " "),
+    });
+}
+
+#[cfg(feature = "redis-aio")]
+#[test]
+fn fuzz_requests() {
+    smoke("requests", 2000, |rng| {
+        let piece = rng.next_u64() as u8;
+        [&[piece][..], &text_of_pieces(rng, REQUESTS, ""), &text_of_pieces(rng, REQUESTS, "\r\n")].concat()
+    });
+}
+
+/// A shipped script, some of it changed: its text, pieces of it, single bytes.
+fn changed_script(rng: &mut Rng) -> Vec<u8> {
+    const SCRIPTS: [&str; 6] = [
+        include_str!("../lua/decrease_stock.lua"),
+        include_str!("../lua/acquire_fenced.lua"),
+        include_str!("../lua/limits/gcra.lua"),
+        include_str!("../lua/queues/delayed_take.lua"),
+        include_str!("../lua/caches/logical_read.lua"),
+        include_str!("../lua/filters/cuckoo.lua"),
+    ];
+    let mut text = SCRIPTS[rng.below(6) as usize].as_bytes().to_vec();
+    for _ in 0..rng.below(4) {
+        let at = rng.below(text.len().max(1) as u64) as usize;
+        let piece = match rng.below(2) {
+            0 => CLAUSES[rng.below(CLAUSES.len() as u64) as usize],
+            _ => LUA[rng.below(LUA.len() as u64) as usize],
+        };
+        match rng.below(5) {
+            0 => drop(text.drain(at..text.len().min(at + rng.below(40) as usize))),
+            1 => text.truncate(at.max(40)),
+            2 => text.iter_mut().skip(at).take(1).for_each(|byte| *byte = rng.below(256) as u8),
+            _ => drop(text.splice(at..at, piece.bytes())),
+        }
+    }
+    text
 }
 
 /// A value of each type and form as a server wrote it, and a whole file; then some of it changed.
@@ -213,6 +277,72 @@ fn text_of_pieces(rng: &mut Rng, pieces: &[&str], between: &str) -> Vec<u8> {
     text
 }
 
+const CLAUSES: &[&str] = &[
+    "\n--!contract c",
+    "\n--!key k string",
+    "\n--!key k any",
+    "\n--!argv n",
+    "\n--!error",
+    "\n--!reply",
+    "\n--!case",
+    "\n--!writes k when",
+    "\n--!instructions 100",
+    "\n--! ",
+    "int(0, 9)",
+    "int(-9223372036854775808, 9223372036854775807)",
+    "token",
+    "bytes(1, 3)",
+    "one_of(\"a\", \"b\")",
+    "canonical",
+    "required",
+    "optional rw rm ttl=set",
+    "arity",
+    "k.type WRONGTYPE",
+    "n.range",
+    "\"no\"",
+    "[0, int...] | nil",
+    "else => 0",
+    "exists(k) and pttl(k) > 0 => [1, default(k, 0) + n]",
+    "; k = n, pttl(k) = 5",
+    "; del k",
+    "reply[1] == 1",
+    "=>",
+    "now",
+    "(",
+    ")",
+    "-",
+    "*",
+    "/ 0",
+    "#",
+];
+#[cfg(feature = "redis-aio")]
+const REQUESTS: &[&str] = &[
+    "*1\r\n$4\r\nPING\r\n",
+    "*2\r\n$3\r\nGET\r\n$1\r\nk\r\n",
+    "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$3\r\na\r\n\r\n",
+    "*2\r\n$5\r\nHELLO\r\n$1\r\n3\r\n",
+    "*2\r\n$9\r\nSUBSCRIBE\r\n$1\r\nc\r\n",
+    "*3\r\n$5\r\nBLPOP\r\n$1\r\nl\r\n$1\r\n0\r\n",
+    "MULTI\r\n",
+    "EXEC\r\n",
+    "SET k \"a\\r\\n\"\r\n",
+    "INCR n\n",
+    "*0\r\n",
+    "*-1\r\n",
+    "*1\r\n",
+    "*1048577\r\n",
+    "$4\r\nPING\r\n",
+    "$0\r\n\r\n",
+    "$-1\r\n",
+    "$536870913\r\n",
+    "$12",
+    "*",
+    "\r\n",
+    "\n",
+    "'open",
+    "PING\0",
+    "QUIT\r\n",
+];
 const PARSED: &[&str] = &[
     "0",
     "1",

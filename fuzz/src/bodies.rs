@@ -19,6 +19,11 @@ pub const TARGETS: &[Target] = &[
     ("parsers", super::parsers::parsers),
     ("libraries", super::libraries::libraries),
     ("payloads", super::payloads::payloads),
+    ("contract", super::contracts::contract),
+    ("script_contract", super::contracts::script_contract),
+    ("lint", super::contracts::lint_scripts),
+    #[cfg(feature = "redis-aio")]
+    ("requests", super::requests::requests),
 ];
 
 /// The instant at which each program starts, in Unix milliseconds.

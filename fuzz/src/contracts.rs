@@ -1,0 +1,95 @@
+//! The targets for scripts with contracts: any text as one, as Lua, and as clauses by themselves. What the parser takes is
+//! judged, run and compared twice, with the same outcome; what the VM compiles the linter reads.
+
+use super::bodies::START_MS;
+use moonkeep::lint::lint;
+use moonkeep::{Clock, Contract, Coverage, Engine, Input, Limits, Reply, Script};
+use std::time::Duration;
+
+/// How many of a contract's inputs are tried.
+const INPUTS: usize = 4;
+/// Larger contracts and scripts than this are not run.
+const BYTES_MAX: usize = 4096;
+
+/// Any bytes as clauses, in the header of a script or by themselves: a contract or an error with a place in the text; the
+/// inputs of a contract are the same each time.
+pub fn contract(input: &[u8]) {
+    match Contract::parse(input) {
+        Err(error) => {
+            let text = error.to_string();
+            let place: Vec<usize> = text.splitn(3, ':').filter_map(|part| part.parse().ok()).collect();
+            let lines = input.split(|byte| *byte == b'\n').count();
+            assert!(place.len() >= 2 && (1..=lines + 1).contains(&place[0]), "{text}");
+        }
+        Ok(contract) => {
+            let take = || contract.inputs(1).take(INPUTS).collect::<Vec<_>>();
+            assert_eq!(take(), take());
+            assert_eq!(Contract::parse(input).as_ref(), Ok(&contract));
+        }
+    }
+}
+
+/// A script with a contract: each of some inputs is run, held to it, on two engines, one of which notes its lines; both
+/// give the same, whatever it is, and no script ends the engine.
+pub fn script_contract(input: &[u8]) {
+    if input.len() > BYTES_MAX {
+        return;
+    }
+    let Ok(script) = Script::new(input).checked() else { return };
+    let Some(contract) = script.contract() else { return };
+    for input in contract.inputs(1).take(INPUTS) {
+        let coverage = Coverage::new();
+        let noted = run(&script, &input, Some(&coverage));
+        assert_eq!(run(&script, &input, None), noted, "where lines are noted, another outcome");
+        for covered in coverage.scripts() {
+            let lines = covered.source.split(|byte| *byte == b'\n').count();
+            assert!(covered.lines.iter().all(|line| (1..=lines).contains(&(line.line as usize))));
+        }
+    }
+}
+
+/// What a call comes to, and the state it leaves.
+fn run(script: &Script, input: &Input, coverage: Option<&Coverage>) -> (String, u64) {
+    let limits = Limits { work: 500_000, memory: 4 << 20, traffic: 4 << 20, ..Limits::default() };
+    let builder = Engine::builder().clock(Clock::manual(START_MS)).script_limits(limits);
+    let engine = match coverage {
+        Some(coverage) => builder.coverage(coverage).build(),
+        None => builder.build(),
+    };
+    let (mut client, mut reply) = (engine.client(), Reply::new());
+    for command in &input.setup {
+        client.call_into(command, &mut reply).expect("the engine is free");
+    }
+    engine.advance(Duration::from_millis(input.advance_ms)).expect("a manual clock");
+    let call = script.call().keys(&input.keys).args(&input.args);
+    let outcome = match call.run_into(&mut client, &mut reply) {
+        Ok(()) => format!("{reply:?}"),
+        Err(error) => {
+            assert!(error.is_breach(), "{error}");
+            error.to_string()
+        }
+    };
+    client.call(["SET", "probe", "alive"]).expect("the engine works afterwards");
+    // What tells addresses may differ.
+    let outcome = if outcome.contains("0x") { String::new() } else { outcome };
+    (outcome, engine.state_hash().expect("at rest"))
+}
+
+/// Any bytes as Lua: the linter reads what the VM compiles, up to its own bounds, and finds the same each time, in places of
+/// the text.
+pub fn lint_scripts(input: &[u8]) {
+    let found = lint(input, None);
+    assert_eq!(lint(input, None), found);
+    let lines = input.split(|byte| *byte == b'\n').count();
+    match found {
+        Ok(findings) => {
+            assert!(findings.iter().all(|finding| (1..=lines).contains(&finding.line) && finding.column > 0));
+        }
+        Err(error) if ["levels lie in", "too complex"].iter().any(|bound| error.text.contains(bound)) => {}
+        Err(error) => {
+            // A first line with # is a shebang here and another error there.
+            let compiles = Engine::new().client().call([&b"SCRIPT"[..], b"LOAD", input]).is_ok();
+            assert!(!compiles, "{error}");
+        }
+    }
+}
