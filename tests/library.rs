@@ -1,12 +1,15 @@
 //! The scripts of `lua/`: each stands in the manual's table, breaks no rule of lint, does in its scenario what is recorded
 //! in `library.txt`, on a real server too, keeps its contract on generated inputs, and has no line that none of this runs.
-//! `MOONKEEP_RECORD=1` records the replies of a server; `MOONKEEP_LIBRARY_INPUTS` says how many inputs each script gets.
+//! `MOONKEEP_RECORD=1` records the replies of a server; `MOONKEEP_LIBRARY_INPUTS` says how many inputs each script gets, and
+//! `MOONKEEP_MUTANT_RUNS` on how many calls each mutant of each script is tried.
 
 use crate::support::moonkeep::Moonkeep;
 use crate::support::server::server_or_skip;
 use crate::support::target::{MAIN, START_MS, Target};
 use moonkeep::util::words::split_words;
-use moonkeep::{Clock, Contract, Coverage, Engine, Input, Reply, Script, Verdict};
+use moonkeep::{
+    Builder, CheckOptions, Clock, Contract, Coverage, Engine, Input, Limits, Reply, Script, Verdict,
+};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
@@ -62,6 +65,12 @@ fn each_script_of_the_library_is_told_of_and_clean() {
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
+/// The scenarios.
+fn told() -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/library.txt");
+    std::fs::read_to_string(path).expect("the scenarios")
+}
+
 /// A step of a scenario.
 enum Step {
     Call(Vec<Vec<u8>>),
@@ -69,9 +78,8 @@ enum Step {
 }
 
 /// The scenarios: the script of each, and its steps with their lines.
-fn scenarios(text: &str) -> Vec<(&str, Vec<(Step, usize)>)> {
+fn scenarios<'a>(text: &'a str, library: &BTreeMap<String, String>) -> Vec<(&'a str, Vec<(Step, usize)>)> {
     let mut all: Vec<(&str, Vec<(Step, usize)>)> = Vec::new();
-    let library = library();
     for (at, line) in text.lines().enumerate() {
         let words = || split_words(&line.as_bytes()[1..]).expect("balanced quotes");
         let step = match line.as_bytes().first() {
@@ -110,7 +118,7 @@ fn eval(script: &str, words: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
 /// The scenarios with the replies of one side.
 fn played(target: &mut dyn Target, text: &str) -> String {
     let mut replies = BTreeMap::new();
-    for (_, steps) in scenarios(text) {
+    for (_, steps) in scenarios(text, &library()) {
         target.reset();
         for (step, at) in steps {
             match step {
@@ -131,23 +139,44 @@ fn played(target: &mut dyn Target, text: &str) -> String {
 
 #[test]
 fn scripts_of_the_library_do_what_their_scenarios_say_on_both_sides() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/library.txt");
-    let text = std::fs::read_to_string(&path).expect("the scenarios");
-    let told: Vec<&str> = scenarios(&text).into_iter().map(|(name, _)| name).collect();
-    let untold: Vec<String> = library().into_keys().filter(|name| !told.contains(&name.as_str())).collect();
+    let text = told();
+    let titles: Vec<&str> = scenarios(&text, &library()).into_iter().map(|(name, _)| name).collect();
+    let untold: Vec<String> = library().into_keys().filter(|name| !titles.contains(&name.as_str())).collect();
     assert_eq!(untold, [""; 0], "scripts without a scenario");
     if let Some(mut server) =
         server_or_skip("scripts_of_the_library_do_what_their_scenarios_say_on_both_sides")
     {
         let served = played(&mut server, &text);
         if std::env::var_os("MOONKEEP_RECORD").is_some() {
-            std::fs::write(&path, &served).expect("recorded");
+            std::fs::write(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/library.txt"), &served)
+                .expect("recorded");
         } else {
             assert_eq!(served, text, "the server's replies");
         }
     }
-    let text = std::fs::read_to_string(&path).expect("the scenarios");
+    let text = told();
     assert_eq!(played(&mut Moonkeep::default(), &text), text, "moonkeep's replies");
+}
+
+/// What the steps of scenarios answer, each scenario on an engine of its own.
+fn replies(text: &str, library: &BTreeMap<String, String>, builder: Builder) -> Vec<String> {
+    let mut all = Vec::new();
+    for (_, steps) in scenarios(text, library) {
+        let engine = builder.clone().clock(Clock::manual(START_MS)).build();
+        let (mut client, mut reply) = (engine.client(), Reply::new());
+        for (step, _) in steps {
+            match step {
+                Step::Pass(ms) => engine.advance(Duration::from_millis(ms)).expect("a manual clock"),
+                Step::Call(argv) => {
+                    client.call_into(&argv, &mut reply).expect("at rest");
+                    // The SHA1 that an error tells is that of the text.
+                    let text = format!("{reply:?}");
+                    all.push(text.split(" script: ").next().unwrap_or_default().to_owned());
+                }
+            }
+        }
+    }
+    all
 }
 
 /// How many generated inputs each script gets.
@@ -184,17 +213,7 @@ fn problem(engine: &Engine, checked: &Script, input: &Input) -> Option<String> {
 fn scripts_of_the_library_keep_their_contracts_and_have_no_line_that_never_runs() {
     let coverage = Coverage::new();
     let engine = Engine::builder().coverage(&coverage).build();
-    for (_, steps) in scenarios(include_str!("library.txt")) {
-        let clock = Clock::manual(START_MS);
-        let engine = Engine::builder().clock(clock).coverage(&coverage).build();
-        let (mut client, mut reply) = (engine.client(), Reply::new());
-        for (step, _) in steps {
-            match step {
-                Step::Pass(ms) => engine.advance(Duration::from_millis(ms)).expect("a manual clock"),
-                Step::Call(argv) => client.call_into(&argv, &mut reply).expect("at rest"),
-            }
-        }
-    }
+    replies(&told(), &library(), Engine::builder().coverage(&coverage));
     let mut problems = Vec::new();
     for (name, text) in library() {
         coverage.name_script(&text, &name);
@@ -214,4 +233,46 @@ fn scripts_of_the_library_keep_their_contracts_and_have_no_line_that_never_runs(
         }
     }
     assert!(problems.is_empty(), "{} problems:\n{}", problems.len(), problems.join("\n"));
+}
+
+/// How many mutants of the library may live, of a thousand.
+const LIVING_MAX: usize = 50;
+
+/// The parts of the scenarios that call a script.
+fn parts_with(name: &str) -> String {
+    let calls = format!("!:{name} ");
+    let told = told();
+    let parts = told.split("\n== ").skip(1);
+    let parts = parts.filter(|part| part.starts_with(&format!("{name}\n")) || part.contains(&calls));
+    parts.map(|part| format!("== {part}\n")).collect()
+}
+
+#[test]
+fn nearly_all_mutants_of_the_library_are_noticed_by_contract_or_scenario() {
+    let told = std::env::var("MOONKEEP_MUTANT_RUNS").ok();
+    // All scripts in the long form, some in the short one.
+    let every = if told.is_some() { 1 } else { 8 };
+    let runs = told.map_or(100, |count| count.parse().expect("MOONKEEP_MUTANT_RUNS is a number"));
+    let builder = || Engine::builder().script_limits(Limits { work: 1_000_000, ..Limits::default() });
+    let library = library();
+    let (mut all, mut living) = (0, Vec::new());
+    for (name, text) in library.iter().step_by(every) {
+        let contract = contract(name, text);
+        let options = CheckOptions::new().runs(runs);
+        let report = contract.check_mutants(&Script::new(text), &options).expect("mutants");
+        all += report.mutants().len();
+        let scenario = parts_with(name);
+        let expected = replies(&scenario, &library, builder());
+        for mutant in report.survivors() {
+            let mut changed = library.clone();
+            let source = String::from_utf8(mutant.source().to_vec()).expect("UTF-8");
+            changed.insert(name.clone(), source);
+            if replies(&scenario, &changed, builder()) == expected {
+                living.push(format!("{name}: {mutant}"));
+            }
+        }
+    }
+    println!("{} of {all} mutants live:\n{}", living.len(), living.join("\n"));
+    let most = if every == 1 { LIVING_MAX } else { 2 * LIVING_MAX };
+    assert!(living.len() * 1000 <= all * most, "{} of {all} mutants live", living.len());
 }

@@ -27,17 +27,17 @@ if #KEYS ~= 2 or #ARGV ~= 2 then
   return redis.error_reply("Expected two keys, version and TTL")
 end
 
--- The integer in a canonical text, within the bounds; nil for any other text.
-local function integer(text, least, most)
-  if text == "0" or string.find(text, "^[1-9]%d*$") then
+-- The integer from 1 on in a canonical text, of at most so much; nil for any other text.
+local function integer(text, most)
+  if string.find(text, "^[1-9]%d*$") then
     local number = tonumber(text)
-    if number >= least and number <= most then
+    if number <= most then
       return number
     end
   end
 end
 
-local version, keep = integer(ARGV[1], 1, 9007199254740991), integer(ARGV[2], 1, 604800000)
+local version, keep = integer(ARGV[1], 9007199254740991), integer(ARGV[2], 604800000)
 if not version then
   return redis.error_reply("Version must be an integer from 1 to 9007199254740991")
 end
@@ -45,15 +45,12 @@ if not keep then
   return redis.error_reply("TTL must be an integer from 1 to 604800000")
 end
 local text = redis.call("GET", KEYS[2])
-local seen = 0
-if text then
-  seen = integer(text, 1, 9007199254740991)
-  if not seen then
-    return redis.error_reply("The version is no number")
-  end
+local seen = text and integer(text, 9007199254740991)
+if text and not seen then
+  return redis.error_reply("The version is no number")
 end
 
-if version < seen then
+if seen and version < seen then
   return 0
 end
 redis.call("DEL", KEYS[1])

@@ -31,34 +31,31 @@ if #KEYS ~= 2 or #ARGV ~= 4 then
   return redis.error_reply("Expected two keys, version, value and two TTLs")
 end
 
--- The integer in a canonical text, within the bounds; nil for any other text.
-local function integer(text, least, most)
-  if text == "0" or string.find(text, "^[1-9]%d*$") then
+-- The integer from 1 on in a canonical text, of at most so much; nil for any other text.
+local function integer(text, most)
+  if string.find(text, "^[1-9]%d*$") then
     local number = tonumber(text)
-    if number >= least and number <= most then
+    if number <= most then
       return number
     end
   end
 end
 
-local version = integer(ARGV[1], 1, 9007199254740991)
+local version = integer(ARGV[1], 9007199254740991)
 if not version then
   return redis.error_reply("Version must be an integer from 1 to 9007199254740991")
 end
-local ttl, keep = integer(ARGV[3], 1, 604800000), integer(ARGV[4], 1, 604800000)
+local ttl, keep = integer(ARGV[3], 604800000), integer(ARGV[4], 604800000)
 if not ttl or not keep then
   return redis.error_reply("TTLs must be integers from 1 to 604800000")
 end
 local text = redis.call("GET", KEYS[2])
-local seen = 0
-if text then
-  seen = integer(text, 1, 9007199254740991)
-  if not seen then
-    return redis.error_reply("The version is no number")
-  end
+local seen = text and integer(text, 9007199254740991)
+if text and not seen then
+  return redis.error_reply("The version is no number")
 end
 
-if version < seen then
+if seen and version < seen then
   return 0
 end
 redis.call("SET", KEYS[1], ARGV[2], "PX", ttl)

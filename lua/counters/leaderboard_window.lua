@@ -22,17 +22,17 @@ if #KEYS ~= 1 or #ARGV ~= 2 or ARGV[1] == "" then
   return redis.error_reply("Expected one key, member and radius")
 end
 
--- The integer in a canonical text, within the bounds; nil for any other text.
-local function integer(text, least, most)
+-- The integer in a canonical text, of at most so much; nil for any other text.
+local function integer(text, most)
   if text == "0" or string.find(text, "^[1-9]%d*$") then
     local number = tonumber(text)
-    if number >= least and number <= most then
+    if number <= most then
       return number
     end
   end
 end
 
-local radius = integer(ARGV[2], 0, 1000)
+local radius = integer(ARGV[2], 1000)
 if not radius then
   return redis.error_reply("Radius must be an integer from 0 to 1000")
 end

@@ -19,17 +19,17 @@ if #KEYS ~= 1 or #ARGV ~= 0 then
   return redis.error_reply("Expected one key")
 end
 
--- The integer in a canonical text, within the bounds; nil for any other text.
-local function integer(text, least, most)
+-- The integer in a canonical text, of at most so much; nil for any other text.
+local function integer(text, most)
   if text == "0" or string.find(text, "^[1-9]%d*$") then
     local number = tonumber(text)
-    if number >= least and number <= most then
+    if number <= most then
       return number
     end
   end
 end
 
-local last = integer(redis.call("GET", KEYS[1]) or "0", 0, 9007199254740990)
+local last = integer(redis.call("GET", KEYS[1]) or "0", 9007199254740990)
 if not last then
   return redis.error_reply("The last number is no number")
 end

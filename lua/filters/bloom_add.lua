@@ -28,7 +28,7 @@ end
 
 -- The integer in a canonical text, within the bounds; nil for any other text.
 local function integer(text, least, most)
-  if text == "0" or string.find(text, "^[1-9]%d*$") then
+  if string.find(text, "^[1-9]%d*$") then
     local number = tonumber(text)
     if number >= least and number <= most then
       return number

@@ -31,17 +31,17 @@ if #KEYS ~= 1 or #ARGV ~= 3 then
   return redis.error_reply("Expected one key, what to do, item and power")
 end
 
--- The integer in a canonical text, within the bounds; nil for any other text.
-local function integer(text, least, most)
-  if text == "0" or string.find(text, "^[1-9]%d*$") then
+-- The integer from 1 on in a canonical text, of at most so much; nil for any other text.
+local function integer(text, most)
+  if string.find(text, "^[1-9]%d*$") then
     local number = tonumber(text)
-    if number >= least and number <= most then
+    if number <= most then
       return number
     end
   end
 end
 
-local how, power = ARGV[1], integer(ARGV[3], 1, 20)
+local how, power = ARGV[1], integer(ARGV[3], 20)
 if how ~= "add" and how ~= "check" and how ~= "remove" then
   return redis.error_reply("What to do is add, check or remove")
 end

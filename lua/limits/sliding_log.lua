@@ -26,17 +26,17 @@ if #KEYS ~= 1 or #ARGV ~= 3 then
   return redis.error_reply("Expected one key, limit, window and a name for the call")
 end
 
--- The integer in a canonical text, within the bounds; nil for any other text.
-local function integer(text, least, most)
-  if text == "0" or string.find(text, "^[1-9]%d*$") then
+-- The integer from 1 on in a canonical text, of at most so much; nil for any other text.
+local function integer(text, most)
+  if string.find(text, "^[1-9]%d*$") then
     local number = tonumber(text)
-    if number >= least and number <= most then
+    if number <= most then
       return number
     end
   end
 end
 
-local limit, window, call = integer(ARGV[1], 1, 10000), integer(ARGV[2], 1, 86400000), ARGV[3]
+local limit, window, call = integer(ARGV[1], 10000), integer(ARGV[2], 86400000), ARGV[3]
 if not limit then
   return redis.error_reply("Limit must be an integer from 1 to 10000")
 end

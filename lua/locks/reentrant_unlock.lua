@@ -24,18 +24,18 @@ if #KEYS ~= 2 or #ARGV ~= 1 or ARGV[1] == "" then
   return redis.error_reply("Expected two keys and a non-empty owner token")
 end
 
--- The integer in a canonical text, within the bounds; nil for any other text.
-local function integer(text, least, most)
-  if text == "0" or string.find(text, "^[1-9]%d*$") then
+-- The integer from 1 on in a canonical text, of at most so much; nil for any other text.
+local function integer(text, most)
+  if string.find(text, "^[1-9]%d*$") then
     local number = tonumber(text)
-    if number >= least and number <= most then
+    if number <= most then
       return number
     end
   end
 end
 
 local holder = redis.call("GET", KEYS[1])
-local depth = integer(redis.call("GET", KEYS[2]) or "1", 1, 1000000)
+local depth = integer(redis.call("GET", KEYS[2]) or "1", 1000000)
 if not depth then
   return redis.error_reply("The depth of the lock is no count")
 end

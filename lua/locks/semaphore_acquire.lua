@@ -25,17 +25,17 @@ if #KEYS ~= 1 or #ARGV ~= 3 or ARGV[1] == "" then
   return redis.error_reply("Expected one key, token, places and TTL")
 end
 
--- The integer in a canonical text, within the bounds; nil for any other text.
-local function integer(text, least, most)
-  if text == "0" or string.find(text, "^[1-9]%d*$") then
+-- The integer from 1 on in a canonical text, of at most so much; nil for any other text.
+local function integer(text, most)
+  if string.find(text, "^[1-9]%d*$") then
     local number = tonumber(text)
-    if number >= least and number <= most then
+    if number <= most then
       return number
     end
   end
 end
 
-local token, places, ttl = ARGV[1], integer(ARGV[2], 1, 10000), integer(ARGV[3], 1, 604800000)
+local token, places, ttl = ARGV[1], integer(ARGV[2], 10000), integer(ARGV[3], 604800000)
 if not places then
   return redis.error_reply("Places must be an integer from 1 to 10000")
 end

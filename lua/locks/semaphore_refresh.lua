@@ -23,17 +23,17 @@ if #KEYS ~= 1 or #ARGV ~= 2 or ARGV[1] == "" then
   return redis.error_reply("Expected one key, token and TTL")
 end
 
--- The integer in a canonical text, within the bounds; nil for any other text.
-local function integer(text, least, most)
-  if text == "0" or string.find(text, "^[1-9]%d*$") then
+-- The integer from 1 on in a canonical text, of at most so much; nil for any other text.
+local function integer(text, most)
+  if string.find(text, "^[1-9]%d*$") then
     local number = tonumber(text)
-    if number >= least and number <= most then
+    if number <= most then
       return number
     end
   end
 end
 
-local token, ttl = ARGV[1], integer(ARGV[2], 1, 604800000)
+local token, ttl = ARGV[1], integer(ARGV[2], 604800000)
 if not ttl then
   return redis.error_reply("TTL must be an integer from 1 to 604800000")
 end

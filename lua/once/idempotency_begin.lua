@@ -27,17 +27,17 @@ if #KEYS ~= 2 or #ARGV ~= 2 or ARGV[1] == "" then
   return redis.error_reply("Expected two keys, token and time")
 end
 
--- The integer in a canonical text, within the bounds; nil for any other text.
-local function integer(text, least, most)
-  if text == "0" or string.find(text, "^[1-9]%d*$") then
+-- The integer from 1 on in a canonical text, of at most so much; nil for any other text.
+local function integer(text, most)
+  if string.find(text, "^[1-9]%d*$") then
     local number = tonumber(text)
-    if number >= least and number <= most then
+    if number <= most then
       return number
     end
   end
 end
 
-local token, given = ARGV[1], integer(ARGV[2], 1, 86400000)
+local token, given = ARGV[1], integer(ARGV[2], 86400000)
 if not given then
   return redis.error_reply("Time must be an integer from 1 to 86400000")
 end

@@ -26,17 +26,17 @@ if #KEYS ~= 2 or #ARGV ~= 2 then
   return redis.error_reply("Expected two keys, body and time")
 end
 
--- The integer in a canonical text, within the bounds; nil for any other text.
-local function integer(text, least, most)
-  if text == "0" or string.find(text, "^[1-9]%d*$") then
+-- The integer from 1 on in a canonical text, of at most so much; nil for any other text.
+local function integer(text, most)
+  if string.find(text, "^[1-9]%d*$") then
     local number = tonumber(text)
-    if number >= least and number <= most then
+    if number <= most then
       return number
     end
   end
 end
 
-local keep = integer(ARGV[2], 1, 2592000000)
+local keep = integer(ARGV[2], 2592000000)
 if not keep then
   return redis.error_reply("Time must be an integer from 1 to 2592000000")
 end

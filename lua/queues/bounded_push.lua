@@ -22,17 +22,17 @@ if #KEYS ~= 1 or #ARGV ~= 2 then
   return redis.error_reply("Expected one key, an item and a capacity")
 end
 
--- The integer in a canonical text, within the bounds; nil for any other text.
-local function integer(text, least, most)
-  if text == "0" or string.find(text, "^[1-9]%d*$") then
+-- The integer from 1 on in a canonical text, of at most so much; nil for any other text.
+local function integer(text, most)
+  if string.find(text, "^[1-9]%d*$") then
     local number = tonumber(text)
-    if number >= least and number <= most then
+    if number <= most then
       return number
     end
   end
 end
 
-local capacity = integer(ARGV[2], 1, 100000)
+local capacity = integer(ARGV[2], 100000)
 if not capacity then
   return redis.error_reply("Capacity must be an integer from 1 to 100000")
 end

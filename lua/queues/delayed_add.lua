@@ -28,17 +28,17 @@ if #KEYS ~= 2 or #ARGV ~= 3 or ARGV[1] == "" then
   return redis.error_reply("Expected two keys, name of the job, delay and body")
 end
 
--- The integer in a canonical text, within the bounds; nil for any other text.
-local function integer(text, least, most)
+-- The integer in a canonical text, of at most so much; nil for any other text.
+local function integer(text, most)
   if text == "0" or string.find(text, "^[1-9]%d*$") then
     local number = tonumber(text)
-    if number >= least and number <= most then
+    if number <= most then
       return number
     end
   end
 end
 
-local job, delay, body = ARGV[1], integer(ARGV[2], 0, 31536000000), ARGV[3]
+local job, delay, body = ARGV[1], integer(ARGV[2], 31536000000), ARGV[3]
 if not delay then
   return redis.error_reply("Delay must be an integer from 0 to 31536000000")
 end

@@ -28,17 +28,17 @@ if #KEYS ~= 3 or #ARGV ~= 1 then
   return redis.error_reply("Expected three keys and the time for a job")
 end
 
--- The integer in a canonical text, within the bounds; nil for any other text.
-local function integer(text, least, most)
-  if text == "0" or string.find(text, "^[1-9]%d*$") then
+-- The integer from 1 on in a canonical text, of at most so much; nil for any other text.
+local function integer(text, most)
+  if string.find(text, "^[1-9]%d*$") then
     local number = tonumber(text)
-    if number >= least and number <= most then
+    if number <= most then
       return number
     end
   end
 end
 
-local given = integer(ARGV[1], 1, 86400000)
+local given = integer(ARGV[1], 86400000)
 if not given then
   return redis.error_reply("Time must be an integer from 1 to 86400000")
 end
