@@ -30,6 +30,10 @@ mod examples;
 #[cfg(feature = "sim")]
 mod exploring;
 #[cfg(feature = "sim")]
+mod exploring_code;
+#[cfg(all(feature = "cli", feature = "sim"))]
+mod exploring_files;
+#[cfg(feature = "sim")]
 mod exploring_worlds;
 mod functions;
 mod fuzz_smoke;

@@ -14,7 +14,8 @@ const LAYERS: &[&[&str]] = &[
     &["script", "lint"],
     &["engine"],
     &["patterns", "check"],
-    &["front", "sim"],
+    &["sim"],
+    &["front"],
     &["bin"],
 ];
 

@@ -3,7 +3,8 @@
 //! Each operation is a [`Step`]: it says which command to send and reads the reply, and never touches a connection.
 //! [`Step::run`] drives it on whatever implements [`Run`] (an engine's [`Client`](crate::Client); with feature `redis`
 //! any connection of the redis crate, in `Redis`), [`Step::run_async`] on whatever implements [`RunAsync`].
-//! `stock` and `lease` are the patterns, `fence` the numbers that make a lease safe downstream.
+//! `stock` and `lease` are the patterns, `fence` the numbers that make a lease safe downstream, `redlock` a lease on a majority of
+//! independent servers.
 //!
 //! ```
 //! use moonkeep::Engine;
@@ -34,6 +35,7 @@ mod fence;
 mod lease;
 #[cfg(feature = "redis")]
 mod redis;
+mod redlock;
 mod script;
 mod step;
 mod stock;
@@ -45,6 +47,9 @@ pub use drive::{Run, RunAsync};
 pub use error::{Error, OutOfBounds, Refusal};
 pub use fence::{AcquireFenced, FenceError, FencedHeld, FencedLease, FencedSet, FencedValue, FencedWrite};
 pub use lease::{Acquire, Held, Lease, Release, Renew};
+#[cfg(feature = "redis-aio")]
+pub use redlock::SystemTime;
+pub use redlock::{Redlock, RedlockHeld, Time};
 pub use script::RunScript;
 pub use step::{Next, Resend, Step};
 pub use stock::{Decrease, Decreased, Left, SetStock, Stock};

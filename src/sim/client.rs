@@ -12,7 +12,7 @@ use super::desk::{Answer, Desks, Request};
 use super::store::Store;
 use super::world::Node;
 use crate::error::Error;
-use crate::patterns::RunAsync;
+use crate::patterns::{RunAsync, Time};
 use crate::reply::{FromReply, Reply};
 
 /// A client of a run. Each call and each sleep is one point of the schedule: whatever other clients do may happen before it.
@@ -54,8 +54,7 @@ impl Client {
 
     /// Sleeps at least so long. Time moves on by itself once nobody else can do anything, or by a jump of the clock.
     pub async fn sleep(&self, time: Duration) {
-        let until = self.now_ms().saturating_add(i64::try_from(time.as_millis()).unwrap_or(i64::MAX));
-        let _ = self.ask(Request::Sleep(until)).await;
+        let _ = self.ask(Request::Sleep(self.wakes_at(time))).await;
     }
 
     /// The time in Unix milliseconds. No point of the schedule.
@@ -82,6 +81,19 @@ impl Client {
         }
     }
 
+    pub(super) fn wakes_at(&self, time: Duration) -> i64 {
+        self.now_ms().saturating_add(i64::try_from(time.as_millis()).unwrap_or(i64::MAX))
+    }
+
+    /// Runs a command once the schedule lets it; an error reply is a reply.
+    pub(crate) fn exchange_words(
+        &self,
+        argv: &[&[u8]],
+    ) -> impl Future<Output = Result<Reply, Error>> + use<> {
+        let call = self.call(argv);
+        async move { as_reply(call.await) }
+    }
+
     pub(super) fn ask(&self, request: Request) -> Asking {
         Asking { client: self.clone(), request: Some(request) }
     }
@@ -92,17 +104,33 @@ impl RunAsync for Client {
     type Error = Error;
 
     async fn exchange_async(&mut self, argv: &[&[u8]]) -> Result<Reply, Error> {
-        match self.call(argv).await {
-            Err(error) => match error.reply_text() {
-                Some(text) => {
-                    let mut reply = Reply::new();
-                    reply.error_text(text);
-                    Ok(reply)
-                }
-                None => Err(error),
-            },
-            reply => reply,
-        }
+        self.exchange_words(argv).await
+    }
+}
+
+/// The world's time.
+impl Time for Client {
+    fn now(&self) -> Duration {
+        Duration::from_millis(u64::try_from(self.now_ms()).unwrap_or_default())
+    }
+
+    async fn pause(&self, time: Duration) {
+        self.sleep(time).await;
+    }
+}
+
+/// An error reply as the reply that it is.
+pub(super) fn as_reply(told: Result<Reply, Error>) -> Result<Reply, Error> {
+    match told {
+        Err(error) => match error.reply_text() {
+            Some(text) => {
+                let mut reply = Reply::new();
+                reply.error_text(text);
+                Ok(reply)
+            }
+            None => Err(error),
+        },
+        reply => reply,
     }
 }
 

@@ -34,11 +34,13 @@
 //!
 //! `world` is what is there first, `client` what a client may do, `store` the business database beside the keyspace, `run` one
 //! schedule, `search` which ones are run and `parts` by which threads, `table` how one is shown. Clients share a manual clock
-//! and one engine, or several with clocks of their own; nothing here opens a socket. Threads are used for long searches only.
+//! and one engine, or several with clocks of their own; nothing here opens a socket. There are threads for long searches, and for
+//! clients that block (`threads`). `history` judges what ran at the same time elsewhere.
 
 mod client;
 mod desk;
 mod footprint;
+mod history;
 mod parts;
 mod report;
 mod run;
@@ -47,15 +49,18 @@ mod search;
 mod smallest;
 mod store;
 mod table;
+mod threads;
 mod twice;
 mod view;
 mod world;
 
 pub use client::{Call, Client};
 pub use desk::Outcome;
+pub use history::{History, Model};
 pub use report::{Failure, Progress, Report};
 pub use store::{Is, Row, Store, StoreError, StoreSetup, Update, Value};
 pub use table::Row as Step;
+pub use threads::Blocking;
 pub use view::{Judgement, View};
 pub use world::{Node, World};
 

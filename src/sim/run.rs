@@ -355,7 +355,9 @@ impl Run {
     fn give_up(&mut self, index: usize, why: &str, text: &mut String) {
         let request = self.desks.lock().desks[index].request.take();
         if self.rows.is_some() {
-            *text = format!("{} ({why})", request_text(request.as_ref(), &self.places));
+            let asked = request_text(request.as_ref(), &self.places);
+            *text =
+                if why == "crash" { format!("(crash before {asked})") } else { format!("{asked} ({why})") };
         }
     }
 

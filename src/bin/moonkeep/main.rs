@@ -1,9 +1,11 @@
 //! The `moonkeep` command: a thin caller of the library. Here: which of its commands runs, and how it prints and
 //! refuses. `eval` runs one script, `check` holds scripts to their contracts, `lint` looks at them, `repl` is the prompt,
-//! `serve` a server, `parameters` what its configuration file says, `setting` makes the engine that the options describe.
+//! `serve` a server, `explore` runs protocols, `parameters` what its configuration file says, `setting` makes the engine
+//! that the options describe.
 
 mod check;
 mod eval;
+mod explore;
 mod json;
 mod lint;
 mod parameters;
@@ -29,7 +31,8 @@ Usage:
   moonkeep lint [--json] SCRIPT...                      tell what is wrong with scripts before they run
   moonkeep repl [OPTIONS]                               type commands at a prompt, or pipe them in
   moonkeep serve [OPTIONS]                              serve Redis clients over TCP and unix sockets
-  moonkeep help [eval|check|lint|repl|serve] | --help
+  moonkeep explore [OPTIONS] FILE                       run a protocol of several clients under every schedule
+  moonkeep help [eval|check|lint|repl|serve|explore] | --help
   moonkeep version | --version
 
 `moonkeep eval --help`, and so for each, tells more.
@@ -74,6 +77,7 @@ fn run() -> Result<ExitCode, Refusal> {
             Some("lint") => return lint::run(&mut parser),
             Some("repl") => return repl::run(&mut parser),
             Some("serve") => return serve::run(&mut parser),
+            Some("explore") => return explore::run(&mut parser),
             Some("help") => help(&mut parser)?,
             Some("version") => print(version().as_bytes())?,
             _ => return Err(no_command(&word)),
@@ -89,6 +93,7 @@ fn help(parser: &mut lexopt::Parser) -> Result<(), Refusal> {
         Some(Word::Value(word)) if word == "lint" => lint::HELP,
         Some(Word::Value(word)) if word == "repl" => repl::HELP,
         Some(Word::Value(word)) if word == "serve" => serve::HELP,
+        Some(Word::Value(word)) if word == "explore" => explore::HELP,
         Some(Word::Value(word)) => return Err(no_command(&word)),
         _ => HELP,
     };

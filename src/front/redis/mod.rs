@@ -6,6 +6,8 @@
 #[cfg(feature = "redis-aio")]
 pub mod aio;
 mod connection;
+#[cfg(feature = "sim")]
+mod explored;
 #[cfg(feature = "redis-aio")]
 mod stream;
 mod value;
