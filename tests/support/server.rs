@@ -299,6 +299,10 @@ impl Target for Server {
         self.sweep();
     }
 
+    fn pass(&mut self, ms: i64) {
+        Server::pass(self, ms);
+    }
+
     fn effects(&mut self) -> Vec<String> {
         self.aof.as_mut().map(Aof::take).unwrap_or_default()
     }

@@ -30,6 +30,11 @@ pub(crate) trait Target {
     /// Lets time pass.
     fn advance(&mut self, ms: i64);
 
+    /// Lets time pass without removing what expires, where the side tells these apart.
+    fn pass(&mut self, ms: i64) {
+        self.advance(ms);
+    }
+
     /// The propagated form of the writes since the last call, where the side tells it.
     fn effects(&mut self) -> Vec<String> {
         Vec::new()
