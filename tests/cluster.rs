@@ -153,6 +153,18 @@ fn who_waits_for_a_key_of_a_slot_that_goes_is_told_where() {
         &["CLUSTER DELSLOTS 1".into(), "CLUSTER DELSLOTS 866".into()],
         "-CLUSTERDOWN Hash slot not served",
     );
+    // A slot that is back at the end of the transaction was never away.
+    let mut stays = one.client();
+    for line in ["CLUSTER ADDSLOTS 1 866", "CONFIG SET cluster-require-full-coverage no"] {
+        assert_eq!(text(&mut one.client(), line), "+OK", "{line}");
+    }
+    let mut pending = stays.start(["BLPOP", "hello", "0"]).expect("it waits");
+    let mut client = one.client();
+    for line in ["MULTI", "CLUSTER DELSLOTS 866", "CLUSTER ADDSLOTS 866"] {
+        text(&mut client, line);
+    }
+    assert!(!text(&mut client, "EXEC").contains('-'));
+    assert_eq!(pending.reply().expect("no error"), None);
     // WAIT waits for no key.
     let mut replicas = one.client();
     let mut pending = replicas.start(["WAIT", "1", "0"]).expect("it waits");

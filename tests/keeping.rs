@@ -111,6 +111,9 @@ fn the_directory_of_files_must_be_there() {
             client.call_into(["CONFIG", "SET", "dir", directory], &mut reply).expect("it answers");
             assert_eq!(format!("{reply:?}"), refused(why), "{directory}");
         }
+        let mut reply = Reply::new();
+        client.call_into([&b"CONFIG"[..], b"SET", b"dir", b"\xff"], &mut reply).expect("it answers");
+        assert_eq!(format!("{reply:?}"), refused("the name of a directory is UTF-8 text"));
         // With others it is all or nothing.
         assert_eq!(
             text(&mut client, "CONFIG SET maxmemory 5mb dir nothing"),

@@ -54,6 +54,8 @@ mod luadiff;
 mod memory;
 mod messaging;
 mod observing;
+#[cfg(feature = "server")]
+mod observing_diff;
 mod patterns;
 mod payloads;
 mod pubsub;

@@ -368,3 +368,39 @@ fn a_fork_knows_no_cache_no_monitor_and_no_pause() -> Result {
     assert_eq!(messages(&mut monitor), Vec::<String>::new());
     Ok(())
 }
+
+#[test]
+fn a_monitor_may_call_scripts_that_declare_that_they_write_nothing() -> Result {
+    let engine = Engine::new();
+    let mut monitor = engine.client();
+    monitor.call(["MONITOR"])?;
+    let refused = "ERR Replica can't interact with the keyspace";
+    for (script, answer) in [
+        ("return 1", refused),
+        ("#!lua\nreturn 1", refused),
+        ("#!lua flags=no-writes\nreturn redis.call('EXISTS', 'k')", "(integer) 0"),
+    ] {
+        let answered = match monitor.call(["EVAL", script, "0"]) {
+            Ok(reply) => reply.to_string(),
+            Err(error) => error.to_string(),
+        };
+        assert_eq!(answered, answer, "{script}");
+    }
+    Ok(())
+}
+
+#[test]
+fn what_comes_once_a_held_call_is_answered_stands_behind_its_reply() -> Result {
+    let engine = Engine::new();
+    let (mut monitor, mut other, mut pauser) = (engine.client(), engine.client(), engine.client());
+    pauser.call(["CLIENT", "PAUSE", "10", "ALL"])?;
+    let mut watches = monitor.start(["MONITOR"])?;
+    let mut pings = other.start(["PING"])?;
+    engine.advance(Duration::from_millis(11))?;
+    assert!(pings.reply()?.is_some() && watches.reply()?.is_some());
+    drop(watches);
+    let mut ahead = Vec::new();
+    assert_eq!(monitor.messages_ahead_into(&mut ahead)?, 0);
+    assert_eq!(messages(&mut monitor), ["1704067200.011000 [0 local:2] \"PING\""]);
+    Ok(())
+}

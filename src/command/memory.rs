@@ -60,6 +60,14 @@ pub(super) fn queued_flags(cx: &Ctx<'_>, row: &Row, argv: Argv<'_>) -> CommandFl
     row.spec.flags & !(STALE | MAY_REPLICATE) | may_grow | may_write | may_be_stale
 }
 
+/// The flags of all that a command runs: of what EXEC has in its queue too.
+pub(super) fn flags_of_all(cx: &Ctx<'_>, row: &Row, argv: Argv<'_>) -> CommandFlags {
+    match &cx.session().queue {
+        Some(queue) if row.spec.name == "exec" => queue.flags,
+        _ => queued_flags(cx, row, argv),
+    }
+}
+
 /// Whether a command may write: by its flags, by those of the script it runs, or as it is queued.
 pub(super) fn may_write(cx: &Ctx<'_>, row: &Row, argv: Argv<'_>) -> bool {
     match (&cx.session().queue, row.spec.name) {

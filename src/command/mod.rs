@@ -262,9 +262,6 @@ fn bound_row(cx: &mut Ctx<'_>, row: &'static Row, argv: Argv<'_>) -> Result<(&'s
     if cx.state.has_master() {
         master::admit_write(cx, row, argv)?;
     }
-    if (cx.is_replica() || cx.is_monitor()) && row.spec.flags & (WRITE | READONLY | MAY_REPLICATE) != 0 {
-        return Err(Failure::REPLICA_TOUCHES_KEYS);
-    }
     if cx.only_listens() && !runs_while_listening(row) {
         return Err(Failure::while_listening(row.spec.name));
     }
@@ -276,6 +273,11 @@ fn bound_row(cx: &mut Ctx<'_>, row: &'static Row, argv: Argv<'_>) -> Result<(&'s
     {
         let busy = busy.clone();
         return Err(refusal(cx, row, busy));
+    }
+    if (cx.is_replica() || cx.is_monitor())
+        && memory::flags_of_all(cx, row, argv) & (WRITE | READONLY | MAY_REPLICATE) != 0
+    {
+        return Err(Failure::REPLICA_TOUCHES_KEYS);
     }
     if cx.is_paused(row, argv) {
         return Ok((row, Turn::AfterPause));

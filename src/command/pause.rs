@@ -3,7 +3,7 @@
 //! go on is in `engine::blocking`, the commands are in `commands::pause`.
 
 use super::blocking::{Unblock, WaitOn};
-use super::memory::queued_flags;
+use super::memory::flags_of_all;
 use super::spec::{MAY_REPLICATE, WRITE};
 use super::table::Row;
 use super::{Argv, Ctx, State};
@@ -67,12 +67,6 @@ impl Ctx<'_> {
         if goes_on || self.is_replica() || self.is_monitor() {
             return false;
         }
-        pause.what == Paused::All || {
-            let flags = match &session.queue {
-                Some(queue) if row.spec.name == "exec" => queue.flags,
-                _ => queued_flags(self, row, argv),
-            };
-            flags & (WRITE | MAY_REPLICATE) != 0
-        }
+        pause.what == Paused::All || flags_of_all(self, row, argv) & (WRITE | MAY_REPLICATE) != 0
     }
 }

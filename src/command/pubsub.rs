@@ -4,7 +4,7 @@
 
 use super::buffers::Buffers;
 use super::output_limits::BufferLimit;
-use super::session::Sessions;
+use super::session::{Session, Sessions};
 use super::{Ctx, State};
 use crate::reply::{Message, Resp, Via};
 use crate::store::{Classes, SessionId, Told};
@@ -209,6 +209,17 @@ enum Place {
     Behind,
 }
 
+impl Place {
+    /// Before the reply of the command that the session runs, when it does; behind one that it has not read yet.
+    fn ahead(session: &Session, runs: bool) -> Self {
+        match (runs, session.is_answered) {
+            (true, _) => Place::Ahead,
+            (false, true) => Place::Behind,
+            (false, false) => Place::Last,
+        }
+    }
+}
+
 /// All subscriptions.
 #[derive(Debug, Clone, Default)]
 pub struct PubSub {
@@ -267,10 +278,9 @@ impl PubSub {
             for id in to {
                 count += 1;
                 let session = sessions.get_mut(*id);
-                let resp = session.resp;
+                let (resp, place) = (session.resp, Place::ahead(session, *id == post.caller));
                 let Some(subscriber) = &mut session.subscriber else { continue };
                 let message = Message::published(via.clone(), channel.clone(), payload.clone(), resp);
-                let place = if *id == post.caller { Place::Ahead } else { Place::Last };
                 let is_news = subscriber.receive(message, place, post.limit, post.now_s);
                 news.extend(is_news.then_some(*id));
             }
@@ -302,12 +312,13 @@ pub(crate) struct Post<'a> {
 impl State {
     /// Puts a message into the inbox of a session: before the reply, where the session runs a command now.
     pub(crate) fn send_message(&mut self, id: SessionId, message: Message) {
-        let place = if id == self.caller { Place::Ahead } else { Place::Last };
+        let place = Place::ahead(self.sessions.get(id), id == self.caller);
         self.put_message(id, message, place);
     }
     /// The same, but behind the reply.
     pub(crate) fn send_message_behind(&mut self, id: SessionId, message: Message) {
-        let place = if id == self.caller { Place::Behind } else { Place::Last };
+        let session = self.sessions.get(id);
+        let place = if id == self.caller || session.is_answered { Place::Behind } else { Place::Last };
         self.put_message(id, message, place);
     }
     fn put_message(&mut self, id: SessionId, message: Message, place: Place) {

@@ -67,6 +67,8 @@ pub struct Session {
     pub last_command: &'static str,
     /// Whether its replies are sent.
     pub replies: Replies,
+    /// What it has waited for is answered: messages that come now stand behind that.
+    pub is_answered: bool,
     /// What it does not want of the reply has been taken out of it already.
     pub is_sifted: bool,
     /// CLIENT NO-EVICT is on.

@@ -138,7 +138,8 @@ fn placed<'a>(cx: &Ctx<'_>, name: &str, value: &'a [u8]) -> Result<Cow<'a, [u8]>
     let Some(files) = cx.state.files.as_ref().filter(|_| name == "dir") else {
         return Ok(Cow::Borrowed(value));
     };
-    let path = files.directory(&cx.state.config.text("dir"), &String::from_utf8_lossy(value))?;
+    let name = std::str::from_utf8(value).map_err(|_| "the name of a directory is UTF-8 text".to_owned())?;
+    let path = files.directory(&cx.state.config.text("dir"), name)?;
     Ok(Cow::Owned(path.into_bytes()))
 }
 

@@ -299,6 +299,10 @@ impl Core {
     }
     /// Ends the waiting of a session without a key.
     pub(super) fn end_wait(&mut self, id: SessionId, reason: Unblock) {
+        if reason == Unblock::Redirected && self.redirection(id).is_none() {
+            // The slot is here again.
+            return;
+        }
         let Some(wait) = self.unblock(id) else { return };
         let mut reply = Reply::new();
         match reason {
@@ -321,6 +325,10 @@ impl Core {
         }
         self.deliver(id, Ok(reply));
     }
+    /// Where a session has to go that waits here.
+    fn redirection(&self, id: SessionId) -> Option<Failure> {
+        self.state.redirection(self.state.sessions.get(id).blocked.as_deref()?)
+    }
     /// A command that waited has failed.
     fn fail_wait(&mut self, id: SessionId, wait: &Wait, failure: &Failure, reply: &mut Reply) {
         self.state.stats.note_error(&failure.to_bytes());
@@ -341,6 +349,7 @@ impl Core {
         let mut reply = if is_lost { Err(Error::connection_lost()) } else { reply };
         if let Ok(reply) = &mut reply {
             self.withhold(id, reply);
+            self.state.sessions.get_mut(id).is_answered = true;
         }
         self.deliveries.deliver(id, reply);
     }

@@ -260,6 +260,7 @@ impl Core {
         if let Some(delivered) = self.deliveries.take(id) {
             *reply = delivered?;
             self.state.take_ahead(id, out);
+            self.state.sessions.get_mut(id).is_answered = false;
             *standing = self.standing(id);
             encode(reply, standing.resp, out);
             self.state.take_messages(id, out);

@@ -242,7 +242,9 @@ impl Core {
     #[inline(always)]
     fn begin_to_call(&mut self, id: SessionId) {
         self.state.caller = id;
-        if let Some(inbox) = &mut self.state.sessions.get_mut(id).subscriber {
+        let session = self.state.sessions.get_mut(id);
+        session.is_answered = false;
+        if let Some(inbox) = &mut session.subscriber {
             inbox.catch_up();
         }
     }
