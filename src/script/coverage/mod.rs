@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// let [covered] = &coverage.scripts()[..] else { panic!("one script") };
 /// let second = &covered.lines[1];
 /// assert_eq!((second.line, second.hits, second.calls), (2, 3, 3));
-/// assert_eq!(second.instructions, 7 * 3);
+/// assert_eq!(second.instructions, 6 * 3);
 /// assert!(coverage.lcov().starts_with("TN:\nSF:count.lua\nDA:1,4\nDA:2,3\n"));
 /// # Ok::<(), moonkeep::Error>(())
 /// ```
