@@ -128,6 +128,7 @@ impl Requests {
         self.words.iter().map(Range::len).sum()
     }
     /// What is left of a long word, with its line end; 0 where the word is short or its length is not known.
+    #[cfg(feature = "server")]
     pub(super) fn expected(&self) -> usize {
         const LONG: usize = 16 * 1024;
         let length = self.length.filter(|length| *length > LONG);
