@@ -76,7 +76,7 @@ impl Client {
     pub fn tally_by(&self, name: &str, by: i64) {
         let tallies = &mut self.desks.lock().tallies;
         match tallies.iter_mut().find(|(other, _)| other == name) {
-            Some((_, count)) => *count += by,
+            Some((_, count)) => *count = count.saturating_add(by),
             None => tallies.push((name.to_owned(), by)),
         }
     }

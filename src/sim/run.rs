@@ -288,7 +288,7 @@ impl Run {
             self.poll(index)?;
         }
         self.note_row(actor, text)?;
-        self.wake()?;
+        let footprint = if self.wake()? { Footprint::all() } else { footprint };
         if self.keeps.marks {
             self.marks.push(self.mark()?);
         }
@@ -549,7 +549,7 @@ impl Run {
                 Err(error) => bytes.extend_from_slice(error.to_string().as_bytes()),
             }
             let session = &mut self.sessions[index];
-            session.history = hash_of(&(session.history, bytes));
+            session.history = hash_of(&(session.history, bytes, self.now_ms));
         }
         // An error reply is an error to the client, as with the engine's own clients.
         let answer = answer.and_then(|answer| match &answer {
@@ -608,8 +608,9 @@ impl Run {
         Ok(())
     }
 
-    /// Those whose waiting has ended go on.
-    fn wake(&mut self) -> Result<(), Error> {
+    /// Those whose waiting has ended go on; whether there was one.
+    fn wake(&mut self) -> Result<bool, Error> {
+        let mut woke = false;
         for index in 0..self.sessions.len() {
             let session = &mut self.sessions[index];
             let mut reply = Reply::new();
@@ -618,13 +619,14 @@ impl Run {
             {
                 continue;
             }
+            woke = true;
             session.fate = Fate::Ready;
             let text = format!("(answered: {})", answer_text(&reply.view()));
             self.answer(index, Ok(Answer::Reply(reply)));
             self.poll(index)?;
             self.note_row(Some(index), text)?;
         }
-        Ok(())
+        Ok(woke)
     }
 
     fn note_row(&mut self, actor: Option<usize>, text: String) -> Result<(), Error> {
@@ -665,6 +667,7 @@ impl Run {
     /// Two points with the same fingerprint have the same futures.
     pub(super) fn fingerprint(&self) -> Result<u64, Error> {
         let mut waiting: Vec<(u64, usize)> = Vec::new();
+        let mut ends = Vec::new();
         let mut broken = Vec::with_capacity(self.sessions.len());
         for (index, session) in self.sessions.iter().enumerate() {
             for seat in &session.seats {
@@ -672,6 +675,7 @@ impl Run {
             }
             if let Fate::Waiting(number) = session.fate {
                 waiting.push((number, index));
+                ends.push(session.seats[session.waits_at].client.wait_ends_ms()?);
             }
         }
         waiting.sort_unstable();
@@ -688,7 +692,7 @@ impl Run {
             data.push((place.engine.state_hash()?, place.ahead_ms));
         }
         let state = (data, self.now_ms, self.used, self.unseen, &self.tables);
-        Ok(hash_of(&(state, broken, order, fates, tallies, &self.scripts)))
+        Ok(hash_of(&(state, broken, order, ends, fates, tallies, &self.scripts)))
     }
 }
 

@@ -48,7 +48,7 @@ impl Explore<'_> {
                 if let Some((actions, why)) = found.first_failing {
                     return self.show(base, &actions, why).map(Some);
                 }
-                if !found.is_exhausted {
+                if found.runs() >= how.runs_max {
                     return Ok(None);
                 }
             }
