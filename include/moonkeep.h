@@ -647,6 +647,16 @@ mk_reply *mk_script_verdict(mk_client *client,
                             const size_t *argvlen);
 
 /**
+ * Checks a script against its contract: `runs` calls that are made from it with this seed, on engines of their own; what the
+ * contract refuses runs too. Gives an array with an element for each way in which the script does not keep its word, none
+ * where it does: the rule that is broken, what is told of it, and the smallest call that was found, as `moonkeep check`
+ * writes it. Owned by the caller: `mk_reply_free`. NULL on failure: `MK_ERR_USAGE` for a script without a contract.
+ */
+mk_reply *mk_check(const mk_script *script,
+                   uint64_t seed,
+                   uint64_t runs);
+
+/**
  * The state of an engine as it is now. Owned by the caller: `mk_snapshot_free`, before or after the engine is freed. NULL on
  * failure.
  */

@@ -188,3 +188,22 @@ fn words_in_quotes_hold_any_bytes() {
     assert_eq!(status, 2);
     assert!(err.starts_with("moonkeep: \"\\\"a\" is no word in the quotes of redis-cli"), "{err}");
 }
+
+#[test]
+fn a_draft_is_printed_for_a_script_without_a_contract() {
+    let script = ScriptFile::new("draft.lua", "local n = ARGV[1] return redis.call('LPUSH', KEYS[1], n)");
+    let (out, err, status) = moonkeep(&["contract", script.path()]);
+    assert!(
+        out.starts_with("--!contract script\n--!key   key1  list optional rw\n--!argv  n  bytes\n"),
+        "{out}"
+    );
+    assert_eq!((err.as_str(), status), ("", 0));
+    for (words, told) in [
+        (&["contract"][..], "contract needs the file of a script, see moonkeep contract --help"),
+        (&["contract", "lua/unlock.lua"], "lua/unlock.lua has a contract already; moonkeep check tries it"),
+        (&["contract", "--what"], "invalid option '--what'; see moonkeep contract --help"),
+        (&["contract", "a", "b"], "contract takes one script, not \"b\" too"),
+    ] {
+        assert_eq!(moonkeep(words), (String::new(), format!("moonkeep: {told}\n"), 2));
+    }
+}

@@ -140,7 +140,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ("--!contract d", "8:4: a script has one contract; this is its second"),
     (
         "--!5",
-        "8:4: here should be the name of a clause; clauses are contract, key, argv, error, reply, case, writes, instructions",
+        "8:4: here should be the name of a clause; clauses are contract, key, argv, error, reply, case, writes, instructions, flags",
     ),
 ];
 
@@ -201,6 +201,7 @@ const GRAMMARS: &[&str] = &[
     "one_of(\"\")",
     "one_of(\"\", \"a\", \"a\")",
     "one_of(\"\\x00\\xff\")",
+    "json",
 ];
 
 /// A contract with an argument and a key of this grammar.
@@ -251,6 +252,64 @@ fn a_contract_without_keys_and_arguments_has_inputs() {
     assert!(inputs.iter().any(|input| !input.args.is_empty()));
     let script = Script::new("return 1").with_contract(contract);
     assert_eq!(script.call().run::<i64>(&mut Engine::new().client()), Ok(1));
+}
+
+/// How often something holds of the inputs of a contract.
+fn inputs_where(contract: &Contract, holds: impl Fn(&Input) -> bool) -> usize {
+    contract.inputs(5).take(1000).filter(|input| holds(input)).count()
+}
+
+#[test]
+fn inputs_have_the_parts_that_are_declared() {
+    let clauses = "--!contract c\n--!key h hash(n int(0, 9), \"a b\" json optional)\n--!key l list of int(3, 5)\n--!key z zset of token\n--!key s stream(f token) required\n--!argv one token\n--!argv two int(1, 2) optional\n--!argv rest one_of(\"x\", \"y\") ...(0, 3)\n--!error arity \"a\"\n--!error one, two, rest, s \"b\"\n--!error h.type, l.type, z.type, s.type WRONGTYPE\n--!reply any\n";
+    let contract = Contract::parse(clauses).unwrap_or_else(|error| panic!("{error}"));
+    let made = |input: &Input, command: &str, holds: &dyn Fn(&[Vec<u8>]) -> bool| {
+        let key = |words: &&Vec<Vec<u8>>| words[0] == command.as_bytes();
+        input.setup.iter().filter(key).any(|words| holds(&words[2..]))
+    };
+    assert!(
+        inputs_where(&contract, |input| made(input, "HSET", &|words| words.len() == 4 && words[2] == b"a b"))
+            > 200
+    );
+    assert!(
+        inputs_where(&contract, |input| made(input, "HSET", &|words| words.len() == 2 && words[0] == b"n"))
+            > 100
+    );
+    let in_list = |words: &[Vec<u8>]| words.iter().all(|word| matches!(word.as_slice(), b"3" | b"4" | b"5"));
+    assert!(
+        inputs_where(&contract, |input| made(input, "RPUSH", &|words| words.len() > 2 && in_list(words)))
+            > 200
+    );
+    assert!(inputs_where(&contract, |input| made(input, "ZADD", &|words| words.len() >= 200)) > 20);
+    assert!(inputs_where(&contract, |input| made(input, "XADD", &|words| words[1] == b"f")) > 500);
+    // Too few, each number that is allowed, and too many.
+    for (len, least) in [(0, 10), (1, 100), (2, 50), (3, 50), (4, 50), (5, 50), (6, 10)] {
+        let found = inputs_where(&contract, |input| input.args.len() == len);
+        assert!(found >= least, "{found} inputs have {len} arguments");
+    }
+}
+
+const PARTS: &str = "--!contract c\n--!key h hash(n int(0, 99), owner token optional) rw rm\n--!argv name token optional\n--!argv more int(0, 9) ...(0, 2)\n--!error arity \"ERR arity\"\n--!error name \"ERR name\"\n--!error more.syntax \"ERR more\"\n--!error more.range \"ERR range\"\n--!error h.type WRONGTYPE\n";
+
+#[test]
+fn fields_and_any_number_of_arguments_are_held_to() {
+    let clauses = format!(
+        "{PARTS}--!case not exists(name) => len(more)\n--!case exists(h.owner) and h.owner != name => 0\n--!case default(h.n, 0) == 9 => 9 ; del h.owner\n--!case else => len(more) ; h.n = default(h.n, 0) + 1, h.owner = default(name, \"\")\n"
+    );
+    let lua = "if #ARGV > 3 or #KEYS ~= 1 then return redis.error_reply('ERR arity') end if not ARGV[1] then return 0 end local h = KEYS[1] local owner = redis.call('HGET', h, 'owner') if owner and owner ~= ARGV[1] then return 0 end if redis.call('HGET', h, 'n') == '9' then redis.call('HDEL', h, 'owner') return 9 end redis.call('HINCRBY', h, 'n', 1) redis.call('HSET', h, 'owner', ARGV[1]) return #ARGV - 1";
+    assert_eq!(run(&clauses, lua, &[], &["h"], &[]), ":0");
+    assert_eq!(run(&clauses, lua, &[], &["h"], &["me", "1", "2"]), ":2");
+    assert_eq!(run(&clauses, lua, &["HSET h n 5 owner you"], &["h"], &["me"]), ":0");
+    assert_eq!(run(&clauses, lua, &["HSET h n 9 owner me"], &["h"], &["me", "3"]), ":9");
+    assert_eq!(run(&clauses, lua, &[], &["h"], &["me", "1", "x"]), "-ERR more");
+    assert_eq!(run(&clauses, lua, &[], &["h"], &["me", "10"]), "-ERR range");
+    assert_eq!(run(&clauses, lua, &[], &["h"], &["me", "1", "2", "3"]), "-ERR arity");
+    let forgets = lua.replace("redis.call('HSET', h, 'owner', ARGV[1])", "");
+    let told = run(&clauses, &forgets, &["HSET h n 1"], &["h"], &["me"]);
+    assert!(
+        told.ends_with("h should be {\"n\": \"2\", \"owner\": \"me\"} afterwards, it is {\"n\": \"2\"}"),
+        "{told}"
+    );
 }
 
 /// Runs a script with a contract of these clauses; `setup` and calls as words. What came of it.

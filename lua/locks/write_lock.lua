@@ -8,7 +8,7 @@
 -- Replies {1, 0} when the caller writes, {0, readers} when somebody writes or reads. The time is the server's.
 --
 --!contract write_lock
---!key   writer   string bytes optional rw ttl=set
+--!key   writer   string bytes optional rw ttl=any
 --!key   readers  zset optional ro
 --!argv  token    token
 --!argv  ttl      int(1, 604800000)

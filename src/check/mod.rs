@@ -1,9 +1,11 @@
 //! Checking a script against its contract: calls on both sides of every bound are run, and what each comes to is compared
 //! with what the contract says of it. `trial` runs one call, `shrink` makes one that fails as small as it gets, `report` is
 //! what is told, `paste` writes calls as text, `against` asks a real server the same;
-//! `mutate` changes a script in small ways, which its contract should notice, by the words and statements of `lua`.
+//! `mutate` changes a script in small ways, which its contract should notice, by the words and statements of `lua`;
+//! `draft` makes a first contract for a script that has none.
 
 mod against;
+mod draft;
 mod lua;
 mod mutate;
 mod paste;
@@ -22,6 +24,11 @@ use crate::reply::Reply;
 use against::Server;
 use std::collections::BTreeMap;
 use trial::{Ran, Trial};
+
+/// A check is over when so many runs did not end: each takes its time.
+const ENDLESS_MOST: usize = 3;
+/// How many runs that may not end make one smaller.
+const ENDLESS_TRIES: usize = 40;
 
 /// How a script is checked, see [`Contract::check`].
 #[derive(Debug, Clone)]
@@ -152,10 +159,10 @@ impl Contract {
         let place = |decider| deciders.iter().position(|(one, ..)| *one == decider);
         let mut reached: BTreeMap<Decider, u64> = BTreeMap::new();
         let mut found: Vec<(Rule, Decider)> = Vec::new();
-        let (mut failures, mut runs, mut instructions_most) = (Vec::new(), 0, 0);
+        let (mut failures, mut runs, mut instructions_most, mut endless) = (Vec::new(), 0, 0, 0);
         let made = self.inputs(options.seed).take(usize::try_from(options.runs).unwrap_or(usize::MAX));
         for input in options.first.iter().cloned().chain(made) {
-            if !watch(runs) || failures.len() >= options.failures {
+            if !watch(runs) || failures.len() >= options.failures || endless >= ENDLESS_MOST {
                 break;
             }
             runs += 1;
@@ -164,10 +171,14 @@ impl Contract {
             instructions_most = instructions_most.max(instructions);
             let Some(broken) = broken else { continue };
             let kind = (broken.rule, decider);
+            endless += usize::from(broken.rule == Rule::End);
             if !found.contains(&kind) {
                 found.push(kind);
                 let smallest = match options.shrinks {
-                    true => shrink::smallest(input, &mut |input| trial.fails_by(input, kind)),
+                    true => {
+                        let tries = if broken.rule == Rule::End { ENDLESS_TRIES } else { shrink::TRIES };
+                        shrink::smallest(input, tries, &mut |input| trial.fails_by(input, kind))
+                    }
                     false => input,
                 };
                 failures.push(CheckFailure { clause: place(decider), ..trial.explained(smallest, runs)? });

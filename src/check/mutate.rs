@@ -426,9 +426,7 @@ impl Contract {
                 mutants.push(mutant);
             }
         }
-        let work =
-            self.instructions().map_or(options.work, |allowed| options.work.min(allowed * 20 + 10_000));
-        let options = CheckOptions { shrinks: false, failures: 1, work, ..options.clone() };
+        let options = CheckOptions { shrinks: false, failures: 1, ..options.clone() };
         let (mut fates, count) = (Vec::new(), mutants.len());
         for (done, mutant) in mutants.into_iter().enumerate() {
             if !watch(done, count) {

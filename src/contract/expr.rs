@@ -6,7 +6,7 @@ use super::error::{ContractError, Position};
 use super::facts::Facts;
 use super::grammar::{Form, Grammar};
 use super::lexer::Token;
-use super::{Contract, KeyType, Place};
+use super::{Contract, Elements, KeyType, Place, Presence};
 use crate::reply::ReplyRef;
 use std::borrow::Cow;
 
@@ -18,6 +18,12 @@ pub(super) enum Expr {
     /// What an argument or a string key holds; as an integer when its grammar says so.
     Value(Place, Option<Form>),
     Exists(usize),
+    /// Whether an argument is given.
+    Given(usize),
+    /// What a field of a hash holds.
+    Field(usize, Vec<u8>, Option<Form>),
+    /// How many arguments there are from this one on.
+    Count(usize),
     Pttl(usize),
     Len(Place),
     Now,
@@ -93,6 +99,11 @@ pub(super) const RESERVED: [&str; 18] = [
     "change", "any", "status", "error", "when",
 ];
 
+/// Whether a name is a word of the language.
+pub(crate) fn is_reserved(name: &str) -> bool {
+    RESERVED.contains(&name)
+}
+
 impl Expr {
     /// Computes the value; None where an integer overflows or is divided by 0.
     pub(super) fn eval<'a>(&'a self, facts: &'a Facts<'a>, reply: Option<ReplyRef<'a>>) -> Option<Datum<'a>> {
@@ -104,6 +115,13 @@ impl Expr {
             Expr::Now => Datum::Int(i128::from(facts.now_ms)),
             Expr::Value(place, form) => value(facts, *place, *form),
             Expr::Exists(key) => Datum::Bool(facts.held(*key).is_some()),
+            Expr::Given(arg) => Datum::Bool(facts.args.len() > *arg),
+            Expr::Count(arg) => Datum::Int(facts.args.len().saturating_sub(*arg) as i128),
+            Expr::Field(key, field, form) => match (facts.field(*key, field), form) {
+                (None, _) => Datum::Nil,
+                (Some(text), None) => Datum::Text(Cow::Borrowed(text)),
+                (Some(text), Some(form)) => form.read(text).map_or(Datum::Nil, Datum::Int),
+            },
             Expr::Pttl(key) => Datum::Int(facts.pttl(*key)),
             Expr::Len(Place::Key(key)) => Datum::Int(facts.len(*key) as i128),
             Expr::Len(Place::Arg(arg)) => Datum::Int(facts.args.get(*arg).map_or(0, |arg| arg.len()) as i128),
@@ -358,13 +376,16 @@ impl<'t> Parser<'_, 't> {
         match name {
             "now" => Ok((Expr::Now, INT)),
             "nil" => Ok((Expr::Nil, Type { kind: Kind::Nil, optional: true })),
-            "exists" => Ok((Expr::Exists(self.key_in_parentheses()?), BOOL)),
+            "exists" => self.exists(),
             "pttl" => Ok((Expr::Pttl(self.key_in_parentheses()?), INT)),
             "len" => {
                 self.cursor.expect("(")?;
                 let (place, _, _) = self.place("the name of a key or an argument")?;
                 self.cursor.expect(")")?;
-                Ok((Expr::Len(place), INT))
+                match place {
+                    Place::Arg(arg) if self.is_many(arg) => Ok((Expr::Count(arg), INT)),
+                    place => Ok((Expr::Len(place), INT)),
+                }
             }
             "default" => self.default(),
             "reply" => self.reply(at),
@@ -373,6 +394,59 @@ impl<'t> Parser<'_, 't> {
             }
             _ => self.held(name, at),
         }
+    }
+    fn is_many(&self, arg: usize) -> bool {
+        matches!(self.contract.args[arg].presence, Presence::Many { .. })
+    }
+    /// `exists(KEY)`, `exists(KEY.FIELD)`, or `exists(ARG)` of an argument that may be missing.
+    fn exists(&mut self) -> Parsed {
+        self.cursor.expect("(")?;
+        let (place, name, at) = self.place("the name of a key or an argument")?;
+        let expr = match place {
+            Place::Key(key) if self.cursor.takes(".") => {
+                let (field, _, _) = self.field_name(key)?;
+                Expr::Compare("!=", Box::new([Expr::Field(key, field, None), Expr::Nil]))
+            }
+            Place::Key(key) => Expr::Exists(key),
+            Place::Arg(arg) if self.contract.args[arg].presence == Presence::Optional => Expr::Given(arg),
+            Place::Arg(arg) if self.is_many(arg) => {
+                return Err(at.error(format!("{name} is any number of arguments; ask len({name})")));
+            }
+            Place::Arg(_) => {
+                return Err(at.error(format!("{name} is always given; exists is for what may be missing")));
+            }
+        };
+        self.cursor.expect(")")?;
+        Ok((expr, BOOL))
+    }
+    /// The name of a declared field of a hash, behind the dot: how its text is read, and whether it may be missing.
+    pub(super) fn field_name(&mut self, key: usize) -> Result<(Vec<u8>, Option<Form>, bool), ContractError> {
+        let at = self.cursor.position();
+        let declared = &self.contract.keys[key];
+        let (name, optional) = (&declared.name, !declared.required);
+        let KeyType::Collection("hash", elements) = &declared.kind else {
+            return Err(at.error(format!("{name} is no hash; only a hash has fields")));
+        };
+        let field = super::keys::field_name(&mut self.cursor)?;
+        let Some((grammar, may_miss)) = elements.field(&field) else {
+            let shown = String::from_utf8_lossy(&field);
+            let told = match elements {
+                Elements::Fields(fields) => {
+                    let names: Vec<_> =
+                        fields.iter().map(|field| String::from_utf8_lossy(&field.name)).collect();
+                    format!("{shown:?} is no field of {name}; its fields are {}", names.join(", "))
+                }
+                _ => format!(
+                    "the fields of {name} are not declared; write hash({shown} GRAMMAR) or hash of GRAMMAR"
+                ),
+            };
+            return Err(at.error(told));
+        };
+        let form = match grammar {
+            Grammar::Int { form, .. } => Some(*form),
+            _ => None,
+        };
+        Ok((field, form, optional || may_miss))
     }
     /// `default(a, b)`: a, or b where a is missing.
     fn default(&mut self) -> Parsed {
@@ -433,7 +507,18 @@ impl<'t> Parser<'_, 't> {
     fn held(&mut self, name: &str, at: Position) -> Parsed {
         let place = self.contract.place(name).ok_or_else(|| at.error(self.contract.unknown(name)))?;
         let (grammar, optional) = match place {
-            Place::Arg(arg) => (&self.contract.args[arg].grammar, false),
+            Place::Arg(arg) if self.is_many(arg) => {
+                return Err(at.error(format!("{name} is any number of arguments; ask len({name})")));
+            }
+            Place::Arg(arg) => {
+                let arg = &self.contract.args[arg];
+                (&arg.grammar, arg.presence == Presence::Optional)
+            }
+            Place::Key(key) if self.cursor.takes(".") => {
+                let (field, form, optional) = self.field_name(key)?;
+                let kind = if form.is_some() { Kind::Int } else { Kind::Text };
+                return Ok((Expr::Field(key, field, form), Type { kind, optional }));
+            }
             Place::Key(key) => {
                 let key = &self.contract.keys[key];
                 let KeyType::String(grammar) = &key.kind else {

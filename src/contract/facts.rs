@@ -32,6 +32,13 @@ impl<'a> Facts<'a> {
             _ => None,
         }
     }
+    /// What a field of a hash holds.
+    pub(super) fn field(&self, key: usize, field: &[u8]) -> Option<&[u8]> {
+        match &self.held(key)?.value {
+            Value::Hash(hash) => hash.get(field),
+            _ => None,
+        }
+    }
     /// The time that a key has left, as PTTL tells it.
     pub(super) fn pttl(&self, key: usize) -> i128 {
         match self.held(key) {

@@ -2,7 +2,8 @@
 //! that each error clause and each case is reached; some are broken in several places.
 
 use super::grammar::{Form, Grammar};
-use super::{Contract, KeyType};
+use super::{Contract, Elements, Field, KeyType, Presence};
+use crate::util::clock::Clock;
 use crate::util::rng::Rng;
 
 /// A call, and the state that it meets.
@@ -65,10 +66,17 @@ impl Iterator for Inputs<'_> {
             let is_wrong = self.is_wrong(wrongness, at);
             texts.extend(self.key(at, is_wrong, &mut input));
         }
+        let count = self.arg_count(wrongness);
         for (at, arg) in self.contract.args.iter().enumerate() {
             let is_wrong = self.is_wrong(wrongness, self.contract.keys.len() + at);
-            let text = self.arg(&arg.grammar, is_wrong, &texts);
-            input.args.push(text);
+            let many = matches!(arg.presence, Presence::Many { .. });
+            let here = if many { count.saturating_sub(at) } else { usize::from(at < count) };
+            // One of many is enough to be wrong.
+            let wrong_one = self.pick(here.max(1));
+            for number in 0..here {
+                let text = self.arg(&arg.grammar, is_wrong && number == wrong_one, &texts);
+                input.args.push(text);
+            }
         }
         if wrongness == Wrongness::Arity || (wrongness == Wrongness::Anywhere && self.pick(2) == 0) {
             self.break_arity(&mut input);
@@ -89,14 +97,38 @@ impl Inputs<'_> {
             Wrongness::Nowhere | Wrongness::Arity => false,
         }
     }
+    /// How many arguments a call is to have: at the ends of what is allowed more often than between; as many as it takes to
+    /// have the one that is to be wrong.
+    fn arg_count(&mut self, wrongness: Wrongness) -> usize {
+        let (least, most) = self.contract.arg_counts();
+        if least == most {
+            return least;
+        }
+        let most = most.min(least + self.contract.args.len() + 60);
+        let few = (most - least).min(self.contract.args.len() + 3);
+        let count = match self.pick(8) {
+            0 => least,
+            1 => most,
+            _ => least + self.pick(few + 1),
+        };
+        let needed = match wrongness {
+            Wrongness::At(place) => (place + 1).saturating_sub(self.contract.keys.len()),
+            _ => 0,
+        };
+        count.max(needed).min(most)
+    }
     fn break_arity(&mut self, input: &mut Input) {
-        let words = if self.pick(2) == 0 { &mut input.keys } else { &mut input.args };
-        if self.rng.below(2) == 1 || words.pop().is_none() {
-            words.push(b"{k}more".to_vec());
+        let (least, most) = self.contract.arg_counts();
+        let more = b"{k}more".to_vec();
+        match self.pick(4) {
+            0 if most < 1000 => input.args.resize(most + 1, more),
+            1 if least > 0 => input.args.truncate(least - 1),
+            2 if !input.keys.is_empty() => drop(input.keys.pop()),
+            _ => input.keys.push(more),
         }
     }
-    /// Makes a key; gives the text that a string key holds.
-    fn key(&mut self, at: usize, is_wrong: bool, input: &mut Input) -> Option<Vec<u8>> {
+    /// Makes a key; gives the texts that it holds.
+    fn key(&mut self, at: usize, is_wrong: bool, input: &mut Input) -> Vec<Vec<u8>> {
         let declared = &self.contract.keys[at];
         let name = format!("{{k}}{}", declared.name).into_bytes();
         input.keys.push(name.clone());
@@ -105,23 +137,87 @@ impl Inputs<'_> {
             false => !declared.required && self.pick(4) == 0,
         };
         if is_missing && self.pick(2) == 0 {
-            return None;
+            return Vec::new();
         }
-        let (kind, text) = match &declared.kind {
+        let (command, texts) = match &declared.kind {
             KeyType::String(grammar) if !is_wrong || (self.pick(2) == 0 && !grammar.faults().is_empty()) => {
-                ("string", if is_wrong { self.outside(grammar) } else { self.inside(grammar) })
+                let text = if is_wrong { self.outside(grammar) } else { self.inside(grammar) };
+                (made("string", &name, &text), vec![text])
             }
-            KeyType::String(_) => (OTHER_TYPES[1 + self.pick(5)], Vec::new()),
-            KeyType::Any => (OTHER_TYPES[self.pick(6)], b"text".to_vec()),
-            KeyType::Other(own) if is_wrong => {
+            KeyType::String(_) => (made(OTHER_TYPES[1 + self.pick(5)], &name, b""), Vec::new()),
+            KeyType::Any => (made(OTHER_TYPES[self.pick(6)], &name, b"text"), Vec::new()),
+            KeyType::Collection(own, _) if is_wrong => {
                 let others: Vec<_> = OTHER_TYPES.into_iter().filter(|one| one != own).collect();
-                (others[self.pick(others.len())], b"text".to_vec())
+                (made(others[self.pick(others.len())], &name, b"text"), Vec::new())
             }
-            KeyType::Other(own) => (*own, Vec::new()),
+            KeyType::Collection(own, elements) => self.collection(own, &name, elements),
         };
-        input.setup.push(made(kind, &name, &text));
+        input.setup.push(command);
         self.expiry(is_missing, &name, input);
-        (kind == "string" && !is_missing).then_some(text)
+        if is_missing { Vec::new() } else { texts }
+    }
+    /// The command that makes a list, hash, set, sorted set or stream of such elements, and their texts.
+    fn collection(&mut self, kind: &str, name: &[u8], elements: &Elements) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
+        const NAMES: [&[u8]; 5] = [b"a", b"b", b"f", b"1", b"token"];
+        let count = match self.pick(16) {
+            0 => 150,
+            1 => 20,
+            _ => 1 + self.pick(4),
+        };
+        let any = Grammar::Bytes { min: 1, max: 8 };
+        let mut words = made(kind, name, b"");
+        let mut texts = Vec::new();
+        words.truncate(if kind == "stream" { 3 } else { 2 });
+        if let Elements::Fields(fields) = elements {
+            for Field { name, grammar, optional } in fields {
+                if !*optional || self.pick(3) > 0 {
+                    let text = self.inside(grammar);
+                    words.extend([name.clone(), text.clone()]);
+                    texts.push(text);
+                }
+            }
+            if texts.is_empty() {
+                words.extend([fields[0].name.clone(), self.inside(&fields[0].grammar)]);
+            }
+            return (words, texts);
+        }
+        let grammar = if let Elements::Each(grammar) = elements { grammar } else { &any };
+        for number in 0..count {
+            let text = match NAMES.get(number) {
+                Some(name) if *grammar == any => name.to_vec(),
+                _ => self.inside(grammar),
+            };
+            match kind {
+                "zset" => words.push(self.score()),
+                "hash" | "stream" => {
+                    let field = NAMES
+                        .get(number)
+                        .map_or_else(|| format!("f{number}").into_bytes(), |name| name.to_vec());
+                    texts.push(field.clone());
+                    words.push(field);
+                }
+                _ => {}
+            }
+            texts.push(text.clone());
+            words.push(text);
+        }
+        (words, texts)
+    }
+    /// A score: small, or a time near the call.
+    fn score(&mut self) -> Vec<u8> {
+        let score = match self.pick(6) {
+            0 => 0,
+            1 => self.rng.below(100) as i64 - 50,
+            2 => self.now_ms(),
+            3 => self.now_ms() - self.rng.below(120_000) as i64,
+            4 => self.now_ms() + self.rng.below(120_000) as i64,
+            _ => self.rng.below(5) as i64,
+        };
+        score.to_string().into_bytes()
+    }
+    /// The time of the call.
+    fn now_ms(&self) -> i64 {
+        Clock::DEFAULT_START_MS + ADVANCE_MS as i64
     }
     /// Gives a key an expiry, or none.
     fn expiry(&mut self, is_over: bool, name: &[u8], input: &mut Input) {
@@ -182,7 +278,12 @@ impl Inputs<'_> {
             Grammar::Int { min, max, form } => {
                 let (min, max) = (i128::from(*min), i128::from(*max));
                 let span = (max - min + 1).clamp(1, i128::from(u64::MAX)) as u64;
-                let value = match self.pick(8) {
+                let now_ms = i128::from(self.now_ms());
+                let value = match self.pick(9) {
+                    // A time, where it may be one.
+                    8 if (min..=max).contains(&now_ms) => {
+                        now_ms - 60_000 + i128::from(self.rng.below(120_000))
+                    }
                     0 => min,
                     1 => max,
                     2 => min + 1,
@@ -191,6 +292,20 @@ impl Inputs<'_> {
                     _ => min + i128::from(self.rng.below(span)),
                 };
                 self.written(value.clamp(min, max), *form)
+            }
+            Grammar::Json => {
+                const TEXTS: [&str; 9] = [
+                    "{}",
+                    "[]",
+                    "null",
+                    "0",
+                    "\"a\"",
+                    "{\"id\":1}",
+                    "[1,2.5,\"x\"]",
+                    " {\"a\": {\"b\": [true]}} ",
+                    "\"\\u00e9\"",
+                ];
+                TEXTS[self.pick(TEXTS.len())].as_bytes().to_vec()
             }
             Grammar::Bytes { min, max } => {
                 const TEXTS: [&[u8]; 9] =
@@ -227,6 +342,10 @@ impl Inputs<'_> {
                 let length =
                     if *min > 0 && self.pick(2) == 0 { *min - 1 } else { max.saturating_add(1).min(1 << 20) };
                 vec![b'x'; length]
+            }
+            Grammar::Json => {
+                const TEXTS: [&str; 9] = ["", "{", "{]", "nul", "{\"a\":}", "[1,]", "'a'", "01", "{} x"];
+                TEXTS[self.pick(TEXTS.len())].as_bytes().to_vec()
             }
             Grammar::OneOf(_) => {
                 let inside = self.inside(grammar);

@@ -1,4 +1,7 @@
-//! What the text of an argument, or of a string key, may be: `int(0, 9) canonical`, `one_of("a", "b")`, `token`, `bytes`.
+//! What the text of an argument, or of a string key, may be: `int(0, 9) canonical`, `one_of("a", "b")`, `token`, `bytes`,
+//! `json`.
+
+use super::json::is_json;
 
 /// The grammar of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -9,6 +12,8 @@ pub(super) enum Grammar {
     Int { min: i64, max: i64, form: Form },
     /// One of these texts.
     OneOf(Vec<Vec<u8>>),
+    /// One value of JSON.
+    Json,
 }
 
 /// How an integer is written.
@@ -61,6 +66,7 @@ impl Grammar {
         match self {
             Grammar::Bytes { min, max } => (text.len() < *min || text.len() > *max).then_some(Fault::Range),
             Grammar::OneOf(texts) => (!texts.iter().any(|one| one == text)).then_some(Fault::Syntax),
+            Grammar::Json => (!is_json(text)).then_some(Fault::Syntax),
             Grammar::Int { min, max, form } => match form.read(text) {
                 None => Some(Fault::Syntax),
                 Some(value) => (value < i128::from(*min) || value > i128::from(*max)).then_some(Fault::Range),
@@ -72,7 +78,7 @@ impl Grammar {
         match self {
             Grammar::Bytes { min: 0, max: usize::MAX } => &[],
             Grammar::Bytes { .. } => &[Fault::Range],
-            Grammar::OneOf(_) => &[Fault::Syntax],
+            Grammar::OneOf(_) | Grammar::Json => &[Fault::Syntax],
             Grammar::Int { .. } => &[Fault::Syntax, Fault::Range],
         }
     }
@@ -107,6 +113,7 @@ impl std::fmt::Display for Grammar {
             Grammar::Bytes { min, max } => write!(f, "bytes({min}, {max})"),
             Grammar::Int { min, max, form: Form::Canonical } => write!(f, "int({min}, {max})"),
             Grammar::Int { min, max, form: Form::Digits } => write!(f, "int({min}, {max}) digits"),
+            Grammar::Json => f.write_str("json"),
             Grammar::OneOf(texts) => {
                 let texts: Vec<String> = texts.iter().map(|text| crate::util::words::quote(text)).collect();
                 write!(f, "one_of({})", texts.join(", "))

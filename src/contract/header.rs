@@ -8,13 +8,14 @@ use super::grammar::{Fault, Grammar};
 use super::lexer::{self, Token};
 use super::shape::{Promise, Shape};
 use super::{
-    Access, Answer, Arg, Case, Contract, Effect, Key, KeyType, Place, Rejection, Ttl, Writes, Wrong, keys,
+    Access, Answer, Arg, Case, Contract, Effect, Elements, Key, KeyType, Place, Presence, Rejection, Ttl,
+    Writes, Wrong, keys,
 };
 use crate::util::hasher::{Map, Set};
 
 const MARK: &[u8] = b"--!";
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-const CLAUSES: &str = "contract, key, argv, error, reply, case, writes, instructions";
+const CLAUSES: &str = "contract, key, argv, error, reply, case, writes, instructions, flags";
 
 /// One clause: its name, its words, where it begins and ends.
 struct Clause {
@@ -163,6 +164,7 @@ impl Reader {
             cases: Vec::new(),
             writes: Vec::new(),
             instructions: None,
+            random: false,
         };
         let (key_places, arg_places) = (Vec::new(), Vec::new());
         Ok(Reader { contract, at: first.at, has_else: false, told: Set::default(), key_places, arg_places })
@@ -176,6 +178,7 @@ impl Reader {
             "case" => self.case(clause),
             "writes" => self.writes(clause),
             "instructions" => self.instructions(clause),
+            "flags" => self.flags(clause),
             "contract" => Err(clause.at.error("a script has one contract; this is its second")),
             name => Err(clause.at.error(format!("{name:?} is no clause; clauses are {CLAUSES}"))),
         }
@@ -206,9 +209,21 @@ impl Reader {
     fn argv(&mut self, clause: &Clause) -> Result<(), ContractError> {
         let mut cursor = clause.cursor();
         let (name, at) = self.fresh(&mut cursor, "the name of an argument")?;
-        let grammar = keys::argument(&mut cursor)?;
+        let (grammar, presence) = keys::argument(&mut cursor)?;
+        if let Some(last) = self.contract.args.last() {
+            let told = match (last.presence, presence) {
+                (Presence::Many { .. }, _) => format!("{} takes all arguments that are left", last.name),
+                (Presence::Optional, Presence::Required) => {
+                    format!("{} may be missing, so what follows may be: write optional", last.name)
+                }
+                _ => String::new(),
+            };
+            if !told.is_empty() {
+                return Err(at.error(told));
+            }
+        }
         self.contract.names.insert(name.to_owned(), Place::Arg(self.contract.args.len()));
-        self.contract.args.push(Arg { name: name.to_owned(), grammar });
+        self.contract.args.push(Arg { name: name.to_owned(), grammar, presence });
         self.arg_places.push(at);
         Ok(())
     }
@@ -358,6 +373,19 @@ impl Reader {
         }
         Ok(())
     }
+    fn flags(&mut self, clause: &Clause) -> Result<(), ContractError> {
+        let mut cursor = clause.cursor();
+        loop {
+            let (name, at) = cursor.name("random")?;
+            if name != "random" {
+                return Err(at.error(format!("{name:?} is no flag; there is random")));
+            }
+            self.contract.random = true;
+            if !cursor.takes(",") {
+                return cursor.done();
+            }
+        }
+    }
     fn parser<'c, 't>(&'c self, clause: &'t Clause, knows_reply: bool) -> Parser<'c, 't> {
         Parser { contract: &self.contract, cursor: clause.cursor(), knows_reply, depth: 0, operators: 0 }
     }
@@ -415,13 +443,27 @@ impl Effect {
         let (key, is_expiry) = self.key();
         let (other_key, is_other_expiry) = other.key();
         let is_deletion = [self, other].iter().any(|effect| matches!(effect, Effect::Delete(_)));
+        if let (Some(one), Some(other)) = (self.field(), other.field()) {
+            return key == other_key && one == other;
+        }
         key == other_key && (is_expiry == is_other_expiry || is_deletion)
     }
     /// The key, and whether the effect is on its expiry.
     fn key(&self) -> (usize, bool) {
         match self {
-            Effect::Assign(key, _) | Effect::Delete(key) | Effect::Change(key) => (*key, false),
+            Effect::Assign(key, _)
+            | Effect::Delete(key)
+            | Effect::Change(key)
+            | Effect::SetField(key, ..)
+            | Effect::DropField(key, _) => (*key, false),
             Effect::Expire(key, _) => (*key, true),
+        }
+    }
+    /// The field of a hash that the effect is on.
+    fn field(&self) -> Option<&[u8]> {
+        match self {
+            Effect::SetField(_, field, _) | Effect::DropField(_, field) => Some(field),
+            _ => None,
         }
     }
 }
@@ -448,8 +490,13 @@ fn written_key(parser: &mut Parser<'_, '_>) -> Result<usize, ContractError> {
 /// The value that a key is given.
 fn assigned(parser: &mut Parser<'_, '_>, key: usize, at: Position) -> Result<Expr, ContractError> {
     let Key { name, kind, .. } = &parser.contract.keys[key];
-    if matches!(kind, KeyType::Other(_)) {
-        return Err(at.error(format!("{name} is no string; write change {name}")));
+    if let KeyType::Collection(kind, elements) = kind {
+        let field = if *kind == "hash" && *elements != Elements::Any {
+            format!(", or {name}.FIELD = VALUE")
+        } else {
+            String::new()
+        };
+        return Err(at.error(format!("{name} is no string; write change {name}{field}")));
     }
     let at = parser.cursor.position();
     let (value, found) = parser.value()?;
@@ -460,6 +507,14 @@ fn assigned(parser: &mut Parser<'_, '_>, key: usize, at: Position) -> Result<Exp
         }
         _ => found.must_be_there(at).map(|()| value),
     }
+}
+
+/// The declared field of a hash behind its name, if a dot stands there.
+fn field_of(parser: &mut Parser<'_, '_>, key: usize) -> Result<Option<Vec<u8>>, ContractError> {
+    if !parser.cursor.takes(".") {
+        return Ok(None);
+    }
+    Ok(Some(parser.field_name(key)?.0))
 }
 
 fn effect(parser: &mut Parser<'_, '_>) -> Result<Effect, ContractError> {
@@ -475,6 +530,9 @@ fn effect(parser: &mut Parser<'_, '_>) -> Result<Effect, ContractError> {
     };
     if parser.cursor.takes_word("del") {
         let key = written_key(parser)?;
+        if let Some(field) = field_of(parser, key)? {
+            return Ok(Effect::DropField(needs(key, false)?, field));
+        }
         return Ok(Effect::Delete(needs(key, true)?));
     }
     if parser.cursor.takes_word("change") {
@@ -503,12 +561,22 @@ fn effect(parser: &mut Parser<'_, '_>) -> Result<Effect, ContractError> {
     if let Some(Token::Name(name)) = parser.cursor.peek()
         && contract.place(name).is_none()
         && !parser.cursor.has_behind("=")
+        && !parser.cursor.has_behind(".")
     {
         return Err(at.error(format!(
-            "{name:?} is no effect; effects are KEY = VALUE, pttl(KEY) = VALUE, del KEY, change KEY"
+            "{name:?} is no effect; effects are KEY = VALUE, KEY.FIELD = VALUE, pttl(KEY) = VALUE, del KEY, change KEY"
         )));
     }
     let key = needs(written_key(parser)?, false)?;
+    if let Some(field) = field_of(parser, key)? {
+        parser.cursor.expect("=")?;
+        let at = parser.cursor.position();
+        let (value, found) = parser.value()?;
+        if found.kind == Kind::Nil {
+            return Err(at.error("a field that holds nothing is gone; write del KEY.FIELD"));
+        }
+        return found.must_be_there(at).map(|()| Effect::SetField(key, field, value));
+    }
     parser.cursor.expect("=")?;
     Ok(Effect::Assign(key, assigned(parser, key, at)?))
 }

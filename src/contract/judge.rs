@@ -4,7 +4,7 @@ use super::expr::Datum;
 use super::facts::Facts;
 use super::grammar::Fault;
 use super::shape::Promise;
-use super::{Access, Answer, Case, Contract, KeyType, Place, Rejection, Wrong};
+use super::{Access, Answer, Arg, Case, Contract, KeyType, Place, Presence, Rejection, Wrong};
 use crate::util::words::quote_word;
 use crate::value::Value;
 use std::fmt;
@@ -121,7 +121,10 @@ impl Contract {
     }
     fn applies(&self, wrong: Wrong, facts: &Facts<'_>) -> bool {
         match wrong {
-            Wrong::Arity => facts.keys.len() != self.keys.len() || facts.args.len() != self.args.len(),
+            Wrong::Arity => {
+                let (least, most) = self.arg_counts();
+                facts.keys.len() != self.keys.len() || !(least..=most).contains(&facts.args.len())
+            }
             Wrong::Broken(place, None) => {
                 matches!(self.fault(place, facts), Some(Fault::Missing | Fault::Syntax | Fault::Range))
             }
@@ -131,7 +134,11 @@ impl Contract {
     /// How a key or an argument breaks its grammar; one that the call does not have is a matter of arity.
     fn fault(&self, place: Place, facts: &Facts<'_>) -> Option<Fault> {
         match place {
-            Place::Arg(arg) => self.args[arg].grammar.fault(facts.args.get(arg)?),
+            Place::Arg(arg) => {
+                let Arg { grammar, presence, .. } = &self.args[arg];
+                let count = if matches!(presence, Presence::Many { .. }) { usize::MAX } else { 1 };
+                facts.args.iter().skip(arg).take(count).find_map(|text| grammar.fault(text))
+            }
             Place::Key(key) => {
                 facts.keys.get(key)?;
                 let declared = &self.keys[key];
@@ -141,7 +148,7 @@ impl Contract {
                 match (&declared.kind, &held.value) {
                     (KeyType::Any, _) => None,
                     (KeyType::String(grammar), Value::String(text)) => grammar.fault(&text.to_vec()),
-                    (KeyType::Other(name), value) if value.type_name() == *name => None,
+                    (KeyType::Collection(name, _), value) if value.type_name() == *name => None,
                     _ => Some(Fault::Type),
                 }
             }

@@ -5,17 +5,17 @@ use super::cursor::Cursor;
 use super::error::{ContractError, Position};
 use super::grammar::{Form, Grammar};
 use super::lexer::Token;
-use super::{Access, Key, KeyType, Ttl};
+use super::{Access, Elements, Field, Key, KeyType, Presence, Ttl};
 
 const TYPES: [&str; 6] = ["list", "hash", "set", "zset", "stream", "string"];
-const GRAMMARS: [&str; 4] = ["int", "token", "bytes", "one_of"];
+const GRAMMARS: [&str; 5] = ["int", "token", "bytes", "one_of", "json"];
 
 /// The type of a key, and the grammar of a string.
 pub(super) fn key_type(cursor: &mut Cursor<'_>) -> Result<KeyType, ContractError> {
     let (word, at) = cursor.name("the type of the key")?;
     let kind = match TYPES.into_iter().find(|name| *name == word) {
         Some("string") => return Ok(KeyType::String(grammar(cursor)?.unwrap_or(Grammar::ANY))),
-        Some(name) => KeyType::Other(name),
+        Some(name) => KeyType::Collection(name, elements(cursor, name)?),
         None if word == "any" => KeyType::Any,
         None => {
             return Err(at.error(format!(
@@ -25,10 +25,69 @@ pub(super) fn key_type(cursor: &mut Cursor<'_>) -> Result<KeyType, ContractError
     };
     match cursor.peek() {
         Some(Token::Name(next)) if GRAMMARS.contains(&next.as_str()) => {
-            Err(cursor.position().error(format!("a grammar stands behind string; {word} has none")))
+            let told = match kind {
+                KeyType::Any => format!("a grammar stands behind string; {word} has none"),
+                _ => format!("what a {word} holds is told by of, as in {word} of {next}"),
+            };
+            Err(cursor.position().error(told))
         }
         _ => Ok(kind),
     }
+}
+
+/// What the elements of a key look like: `of GRAMMAR`, or the fields of a hash or a stream in parentheses.
+fn elements(cursor: &mut Cursor<'_>, kind: &str) -> Result<Elements, ContractError> {
+    let has_fields = matches!(kind, "hash" | "stream");
+    if has_fields && cursor.takes("(") {
+        return fields(cursor);
+    }
+    if !cursor.takes_word("of") {
+        return Ok(Elements::Any);
+    }
+    Ok(Elements::Each(formed_grammar(cursor)?))
+}
+
+fn fields(cursor: &mut Cursor<'_>) -> Result<Elements, ContractError> {
+    let mut fields: Vec<Field> = Vec::new();
+    loop {
+        let at = cursor.position();
+        let name = field_name(cursor)?;
+        if fields.iter().any(|field| field.name == name) {
+            return Err(
+                at.error(format!("the field {} is declared already", crate::util::words::quote(&name)))
+            );
+        }
+        let grammar = formed_grammar(cursor)?;
+        let optional = cursor.takes_word("optional");
+        fields.push(Field { name, grammar, optional });
+        if !cursor.takes(",") {
+            break;
+        }
+    }
+    cursor.expect_one_of("optional, \",\" or \")\"", ")")?;
+    Ok(Elements::Fields(fields))
+}
+
+/// The name of a field: a name, or a text in quotes.
+pub(super) fn field_name(cursor: &mut Cursor<'_>) -> Result<Vec<u8>, ContractError> {
+    match cursor.peek() {
+        Some(Token::Text(_)) => cursor.text("the name of a field"),
+        _ => Ok(cursor.name("the name of a field")?.0.as_bytes().to_vec()),
+    }
+}
+
+/// A grammar with its form right behind it.
+fn formed_grammar(cursor: &mut Cursor<'_>) -> Result<Grammar, ContractError> {
+    let mut grammar = grammar(cursor)?.ok_or_else(|| cursor.wanted(GRAMMAR_WANTED))?;
+    if matches!(grammar, Grammar::Int { .. }) {
+        for word in ["canonical", "digits"] {
+            let at = cursor.position();
+            if cursor.takes_word(word) {
+                set_form(word, &mut grammar, at)?;
+            }
+        }
+    }
+    Ok(grammar)
 }
 
 /// The words after the type of a key, up to the end of the clause.
@@ -100,6 +159,9 @@ fn grammar(cursor: &mut Cursor<'_>) -> Result<Option<Grammar>, ContractError> {
     if cursor.takes_word("token") {
         return Ok(Some(Grammar::TOKEN));
     }
+    if cursor.takes_word("json") {
+        return Ok(Some(Grammar::Json));
+    }
     if cursor.takes_word("bytes") {
         if !matches!(cursor.peek(), Some(Token::Sign("("))) {
             return Ok(Some(Grammar::ANY));
@@ -125,23 +187,31 @@ fn grammar(cursor: &mut Cursor<'_>) -> Result<Option<Grammar>, ContractError> {
     Ok(None)
 }
 
-/// The grammar of an argument, and nothing behind it.
-pub(super) fn argument(cursor: &mut Cursor<'_>) -> Result<Grammar, ContractError> {
-    const WANTED: &str = "a grammar: int(MIN, MAX), token, bytes, bytes(MIN, MAX) or one_of(\"a\", ...)";
-    let mut grammar = grammar(cursor)?.ok_or_else(|| cursor.wanted(WANTED))?;
-    if matches!(grammar, Grammar::Int { .. }) {
-        let wanted = cursor.wanted("canonical, digits or the end of the clause");
-        if let Some(Token::Name(word)) = cursor.peek() {
-            let at = cursor.position();
-            cursor.next();
-            if !["canonical", "digits"].contains(&word.as_str()) {
-                return Err(wanted);
-            }
-            set_form(word, &mut grammar, at)?;
-        }
+const GRAMMAR_WANTED: &str =
+    "a grammar: int(MIN, MAX), token, bytes, bytes(MIN, MAX), one_of(\"a\", ...) or json";
+
+/// The grammar of an argument, how often it is given, and nothing behind it.
+pub(super) fn argument(cursor: &mut Cursor<'_>) -> Result<(Grammar, Presence), ContractError> {
+    let grammar = formed_grammar(cursor)?;
+    let is_int = matches!(grammar, Grammar::Int { .. });
+    if cursor.takes_word("optional") {
+        cursor.done()?;
+        return Ok((grammar, Presence::Optional));
     }
-    cursor.done()?;
-    Ok(grammar)
+    if cursor.takes("...") {
+        let at = cursor.position();
+        let (mut min, mut max) = (0, usize::MAX);
+        if matches!(cursor.peek(), Some(Token::Sign("("))) {
+            let (least, most) = cursor.bounds()?;
+            let counts = usize::try_from(least).ok().zip(usize::try_from(most).ok());
+            (min, max) = counts.ok_or_else(|| at.error("a number of arguments is not negative"))?;
+        }
+        cursor.done()?;
+        return Ok((grammar, Presence::Many { min, max }));
+    }
+    let form = if is_int { "canonical, digits, " } else { "" };
+    cursor.done_after(&format!("{form}optional, \"...\""))?;
+    Ok((grammar, Presence::Required))
 }
 
 /// `canonical` or `digits` behind an integer.

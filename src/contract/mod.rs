@@ -10,6 +10,7 @@ mod facts;
 mod generate;
 mod grammar;
 mod header;
+mod json;
 mod judge;
 mod keys;
 mod lexer;
@@ -19,6 +20,7 @@ mod tests;
 mod verify;
 
 pub use error::ContractError;
+pub(crate) use expr::is_reserved;
 pub(crate) use facts::{Facts, Outcome, Used};
 pub use generate::{Input, Inputs};
 pub(crate) use judge::Decider;
@@ -66,6 +68,8 @@ pub struct Contract {
     cases: Vec<Case>,
     writes: Vec<Writes>,
     instructions: Option<u64>,
+    /// What a run comes to may hang on chance.
+    random: bool,
 }
 
 /// A key of the script.
@@ -82,9 +86,41 @@ struct Key {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum KeyType {
     String(Grammar),
-    /// A type by the name that TYPE tells.
-    Other(&'static str),
+    /// A type by the name that TYPE tells, and what its elements look like.
+    Collection(&'static str, Elements),
     Any,
+}
+
+/// What the elements of a list, hash, set, sorted set or stream look like in the states that calls are made with. A key that
+/// holds others is taken as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Elements {
+    Any,
+    /// Each of them; of a hash and a stream, each value.
+    Each(Grammar),
+    /// The fields of a hash, or of each entry of a stream.
+    Fields(Vec<Field>),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Field {
+    name: Vec<u8>,
+    grammar: Grammar,
+    optional: bool,
+}
+
+impl Elements {
+    /// The grammar of a field, and whether it may be missing.
+    fn field(&self, name: &[u8]) -> Option<(&Grammar, bool)> {
+        match self {
+            Elements::Any => None,
+            Elements::Each(grammar) => Some((grammar, true)),
+            Elements::Fields(fields) => {
+                let field = fields.iter().find(|field| field.name == name)?;
+                Some((&field.grammar, field.optional))
+            }
+        }
+    }
 }
 
 /// What a script may do to a key.
@@ -111,6 +147,20 @@ enum Ttl {
 struct Arg {
     name: String,
     grammar: Grammar,
+    presence: Presence,
+}
+
+/// How often an argument is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Presence {
+    Required,
+    /// Once or not at all; only such ones follow.
+    Optional,
+    /// Any number of times within the bounds; the last argument.
+    Many {
+        min: usize,
+        max: usize,
+    },
 }
 
 /// A key or an argument, by its number.
@@ -170,6 +220,10 @@ enum Effect {
     Expire(usize, Expr),
     /// The key holds something else; what, is not told.
     Change(usize),
+    /// The hash holds this in a field.
+    SetField(usize, Vec<u8>, Expr),
+    /// The hash has this field no more.
+    DropField(usize, Vec<u8>),
 }
 
 /// A `writes` clause: keys that may be written, and for which replies.
@@ -213,6 +267,18 @@ impl Contract {
     /// How many instructions of the Lua VM a run may take.
     pub fn instructions(&self) -> Option<u64> {
         self.instructions
+    }
+    /// How many arguments a call has: the least and the most.
+    fn arg_counts(&self) -> (usize, usize) {
+        self.args.iter().fold((0, 0), |(least, most), arg| match arg.presence {
+            Presence::Required => (least + 1, most + 1),
+            Presence::Optional => (least, most + 1),
+            Presence::Many { min, max } => (least + min, most.saturating_add(max)),
+        })
+    }
+    /// Whether what a run comes to may hang on chance: `--!flags random`.
+    pub fn is_random(&self) -> bool {
+        self.random
     }
     /// Calls on both sides of every bound, each with the state that it meets: at and beside the ends of each range, in
     /// every wrong form, for keys of other types, missing, at the instant of their expiry and past it. The same seed

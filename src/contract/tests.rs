@@ -64,7 +64,7 @@ const SLIPS: &[(usize, &str, &str)] = &[
         " --!key stock string",
         "2:1: contract lines begin in the first column and stand in the header, above the first line of code",
     ),
-    (2, "--!key stock list int(0, 5)", "2:19: a grammar stands behind string; list has none"),
+    (2, "--!key stock list int(0, 5)", "2:19: what a list holds is told by of, as in list of int"),
     (2, "--!key stock string rw int(0, 5)", "2:24: the grammar of a string stands right behind its type"),
     (2, "--!key stock string required optional", "2:30: optional does not go with required"),
     (2, "--!key stock string rm ro", "2:24: ro does not go with rm"),
@@ -103,7 +103,7 @@ const SLIPS: &[(usize, &str, &str)] = &[
     (
         9,
         "--!case n > 1 => 1 ; set stock",
-        "9:22: \"set\" is no effect; effects are KEY = VALUE, pttl(KEY) = VALUE, del KEY, change KEY",
+        "9:22: \"set\" is no effect; effects are KEY = VALUE, KEY.FIELD = VALUE, pttl(KEY) = VALUE, del KEY, change KEY",
     ),
     (9, "--!case n > 1 => 1 ; stok = 1", "9:22: \"stok\" is not declared above; declared are stock, n"),
     (9, "--!case n > 1 => 1 ; change", "9:28: here should be the name of a key, not the end of the clause"),
@@ -115,6 +115,66 @@ const SLIPS: &[(usize, &str, &str)] = &[
     ),
     (9, "--!writes stock if n == 1", "9:17: here should be \",\", when or the end of the clause, not \"if\""),
 ];
+
+/// What the elements of keys and the number of arguments can be.
+const PARTS: &[(usize, &str, &str)] = &[
+    (
+        3,
+        "--!argv n int(1, 2) many",
+        "3:21: here should be canonical, digits, optional, \"...\" or the end of the clause, not \"many\"",
+    ),
+    (3, "--!argv n token ...(-1, 2)", "3:20: a number of arguments is not negative"),
+    (3, "--!argv n token ...(3, 2)", "3:21: the bounds are the wrong way round: 3 is greater than 2"),
+    (3, "--!argv n token ...\n--!argv m token", "4:9: n takes all arguments that are left"),
+    (
+        3,
+        "--!argv n token optional\n--!argv m token",
+        "4:9: n may be missing, so what follows may be: write optional",
+    ),
+    (2, "--!key stock hash(a token, a token)", "2:28: the field \"a\" is declared already"),
+    (
+        2,
+        "--!key stock hash(a)",
+        "2:20: here should be a grammar: int(MIN, MAX), token, bytes, bytes(MIN, MAX), one_of(\"a\", ...) or json, not \")\"",
+    ),
+    (2, "--!key stock hash(a token b)", "2:27: here should be optional, \",\" or \")\", not \"b\""),
+    (
+        2,
+        "--!key stock list(a token)",
+        "2:18: here should be required, optional, ro, rw, rm, ttl=kept, ttl=set, ttl=dropped or ttl=any, not \"(\"",
+    ),
+    (10, "--!flags chance", "10:10: \"chance\" is no flag; there is random"),
+];
+
+#[test]
+fn what_parts_may_be_is_told() {
+    for (line, new, told) in PARTS {
+        assert_eq!(error(*line, new), *told, "{new}");
+    }
+    let with = |clauses: &str| {
+        let text = format!("--!contract c\n{clauses}\n--!reply any");
+        Contract::parse(&text).expect_err(&text).to_string()
+    };
+    let hash =
+        "--!key h hash(n int(0, 9), t token optional) rw\n--!key l list\n--!argv more token ...\n--!argv";
+    let hash = hash.trim_end_matches("\n--!argv");
+    for (case, told) in [
+        ("h.x == 1 => 1", "5:11: \"x\" is no field of h; its fields are n, t"),
+        ("l.x == 1 => 1", "5:11: l is no hash; only a hash has fields"),
+        (
+            "h.n == 1 => h.n + 1",
+            "5:21: an optional key may be missing; write default(KEY, VALUE) to say what counts then",
+        ),
+        ("more == \"a\" => 1", "5:9: more is any number of arguments; ask len(more)"),
+        ("exists(more) => 1", "5:16: more is any number of arguments; ask len(more)"),
+        ("else => 1 ; h.n = nil", "5:27: a field that holds nothing is gone; write del KEY.FIELD"),
+        ("else => 1 ; h.n = 1, h.n = 2", "5:30: another effect of this case says what becomes of the key"),
+        ("else => 1 ; h = 1", "5:21: h is no string; write change h, or h.FIELD = VALUE"),
+        ("else => 1 ; l.n = 1", "5:21: l is read only; declare it rw, or rm when it may be removed"),
+    ] {
+        assert_eq!(with(&format!("{hash}\n--!case {case}")), told, "{case}");
+    }
+}
 
 /// A line of `TAKE`, what stands there instead, and what is said of it.
 const MISTAKES: &[(usize, &str, &str)] = &[
@@ -137,13 +197,13 @@ const MISTAKES: &[(usize, &str, &str)] = &[
     (
         2,
         "--!keys 1",
-        "2:4: \"keys\" is no clause; clauses are contract, key, argv, error, reply, case, writes, instructions",
+        "2:4: \"keys\" is no clause; clauses are contract, key, argv, error, reply, case, writes, instructions, flags",
     ),
     (3, "--!argv stock int(1, 2)", "3:9: \"stock\" is declared already"),
     (
         3,
         "--!argv n number",
-        "3:11: here should be a grammar: int(MIN, MAX), token, bytes, bytes(MIN, MAX) or one_of(\"a\", ...), not \"number\"",
+        "3:11: here should be a grammar: int(MIN, MAX), token, bytes, bytes(MIN, MAX), one_of(\"a\", ...) or json, not \"number\"",
     ),
     (3, "--!argv n int(-1, 2) digits", "3:22: digits have no sign; the least value is 0 then, not -1"),
     (

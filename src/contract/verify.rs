@@ -9,6 +9,8 @@ use crate::error::Failure;
 use crate::reply::{Reply, ReplyRef};
 use crate::store::{Db, Held};
 use crate::util::words::quote_word;
+use crate::value::hash::Hash;
+use crate::value::packed::Limits;
 use crate::value::{Str, Value};
 
 /// What of a contract a script broke.
@@ -304,6 +306,19 @@ fn expectation(case: &Case, key: usize, declared: &Key, facts: &Facts<'_>) -> Op
                 is_written = true;
                 expected.value = None;
             }
+            Effect::SetField(at, field, value) if *at == key => {
+                is_written = true;
+                let text = text_of(value.eval(facts, None)?)?;
+                edit_hash(&mut expected.value, |hash| {
+                    hash.insert(field, &text, &Limits::HASH);
+                });
+            }
+            Effect::DropField(at, field) if *at == key => {
+                is_written = true;
+                edit_hash(&mut expected.value, |hash| {
+                    hash.remove(field);
+                });
+            }
             Effect::Delete(at) if *at == key => {
                 return Some(Expectation { value: Some(None), ttl: ExpectedTtl::Any, rule: "" });
             }
@@ -338,12 +353,26 @@ impl Ttl {
     }
 }
 
+/// Changes the hash that a key should hold; one without fields is none.
+fn edit_hash(value: &mut Option<Option<Value>>, edit: impl FnOnce(&mut Hash)) {
+    let mut hash = match value {
+        Some(Some(Value::Hash(hash))) => (**hash).clone(),
+        _ => Hash::new(),
+    };
+    edit(&mut hash);
+    *value = Some((!hash.is_empty()).then(|| Value::Hash(hash.into())));
+}
+
 /// The value of a string key that holds this.
 fn assigned(value: super::expr::Datum<'_>) -> Option<Value> {
+    text_of(value).map(|text| Value::String(Str::new(&text)))
+}
+
+fn text_of(value: super::expr::Datum<'_>) -> Option<Vec<u8>> {
     use super::expr::Datum;
     match value {
-        Datum::Int(value) => Some(Value::String(Str::new(value.to_string().as_bytes()))),
-        Datum::Text(text) => Some(Value::String(Str::new(&text))),
+        Datum::Int(value) => Some(value.to_string().into_bytes()),
+        Datum::Text(text) => Some(text.into_owned()),
         Datum::Bool(_) | Datum::Nil | Datum::Other => None,
     }
 }

@@ -35,6 +35,8 @@ static void scripts(const char *folder) {
     failed("no script", mk_last_error_code(), MK_ERR_NULL);
     CHECK(mk_script_verdict(client, script, 1, WORDS("k")) == NULL);
     failed("no contract", mk_last_error_code(), MK_ERR_USAGE);
+    CHECK(mk_check(script, 1, 10) == NULL);
+    failed("no check", mk_last_error_code(), MK_ERR_USAGE);
     mk_script_free(script);
 
     char path[512];
@@ -48,6 +50,7 @@ static void scripts(const char *folder) {
     line("refused verdict", mk_script_verdict(client, script, 1, WORDS("stock", "02")));
     line("checked", mk_script_run(client, script, 1, WORDS("stock", "2")));
     line("refused", mk_script_run(client, script, 1, WORDS("stock", "02")));
+    line("kept", mk_check(script, 7, 200));
     mk_script_free(script);
 
     const char *liar = "return redis.call('INCRBY', KEYS[1], 2)";
@@ -59,6 +62,10 @@ static void scripts(const char *folder) {
     CHECK(mk_script_run(client, script, 1, WORDS("stock")) == NULL);
     CHECK(mk_last_error_code() == MK_ERR_BREACH);
     CHECK(strlen(mk_last_error()) > 0);
+    mk_reply *failures = mk_check(script, 7, 200);
+    CHECK(mk_reply_elements(failures) > 0);
+    CHECK(mk_reply_elements(mk_reply_element(failures, 0)) == 3);
+    mk_reply_free(failures);
     mk_script_free(script);
     CHECK(mk_script_checked(liar, strlen(liar), NULL, 0) == NULL);
     failed("no header", mk_last_error_code(), MK_ERR_USAGE);

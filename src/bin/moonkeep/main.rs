@@ -1,9 +1,10 @@
 //! The `moonkeep` command: a thin caller of the library. Here: which of its commands runs, and how it prints and
-//! refuses. `eval` runs one script, `check` holds scripts to their contracts, `lint` looks at them, `repl` is the prompt,
-//! `serve` a server, `explore` runs protocols, `parameters` what its configuration file says, `setting` makes the engine
-//! that the options describe.
+//! refuses. `eval` runs one script, `check` holds scripts to their contracts, `contract` drafts one, `lint` looks at them,
+//! `repl` is the prompt, `serve` a server, `explore` runs protocols, `parameters` what its configuration file says, `setting`
+//! makes the engine that the options describe.
 
 mod check;
+mod contract;
 mod eval;
 mod explore;
 mod json;
@@ -28,11 +29,12 @@ moonkeep: Redis commands and Lua scripts in process, on a clock that you hold
 Usage:
   moonkeep eval [OPTIONS] SCRIPT [KEY...] , [ARG...]    run a script file, as redis-cli --eval does
   moonkeep check [OPTIONS] SCRIPT...                    find calls for which scripts break their contracts
+  moonkeep contract SCRIPT                              draft a contract for a script that has none
   moonkeep lint [--json] SCRIPT...                      tell what is wrong with scripts before they run
   moonkeep repl [OPTIONS]                               type commands at a prompt, or pipe them in
   moonkeep serve [OPTIONS]                              serve Redis clients over TCP and unix sockets
   moonkeep explore [OPTIONS] FILE                       run a protocol of several clients under every schedule
-  moonkeep help [eval|check|lint|repl|serve|explore] | --help
+  moonkeep help [eval|check|contract|lint|repl|serve|explore] | --help
   moonkeep version | --version
 
 `moonkeep eval --help`, and so for each, tells more.
@@ -75,6 +77,7 @@ fn run() -> Result<ExitCode, Refusal> {
             Some("eval") => return eval::run(&mut parser),
             Some("check") => return check::run(&mut parser),
             Some("lint") => return lint::run(&mut parser),
+            Some("contract") => return contract::run(&mut parser),
             Some("repl") => return repl::run(&mut parser),
             Some("serve") => return serve::run(&mut parser),
             Some("explore") => return explore::run(&mut parser),
@@ -91,6 +94,7 @@ fn help(parser: &mut lexopt::Parser) -> Result<(), Refusal> {
         Some(Word::Value(word)) if word == "eval" => eval::HELP,
         Some(Word::Value(word)) if word == "check" => check::HELP,
         Some(Word::Value(word)) if word == "lint" => lint::HELP,
+        Some(Word::Value(word)) if word == "contract" => contract::HELP,
         Some(Word::Value(word)) if word == "repl" => repl::HELP,
         Some(Word::Value(word)) if word == "serve" => serve::HELP,
         Some(Word::Value(word)) if word == "explore" => explore::HELP,

@@ -5,6 +5,7 @@ use super::client::{Session, mk_client, with_words};
 use super::fault::{Fault, Needed, entry};
 use super::reply::{give_or_null, mk_reply};
 use super::tree::Tree;
+use crate::check::CheckOptions;
 use crate::contract::{Contract, Verdict};
 use crate::engine::{Invocation, Script};
 use crate::reply::Reply;
@@ -131,6 +132,30 @@ pub extern "C" fn mk_script_verdict(
             }
             Ok(Tree::of(&tape))
         })
+    })
+}
+
+/// Checks a script against its contract: `runs` calls that are made from it with this seed, on engines of their own; what the
+/// contract refuses runs too. Gives an array with an element for each way in which the script does not keep its word, none
+/// where it does: the rule that is broken, what is told of it, and the smallest call that was found, as `moonkeep check`
+/// writes it. Owned by the caller: `mk_reply_free`. NULL on failure: `MK_ERR_USAGE` for a script without a contract.
+#[unsafe(no_mangle)]
+pub extern "C" fn mk_check(script: Option<&mk_script>, seed: u64, runs: u64) -> *mut mk_reply {
+    give_or_null(|| {
+        let script = &script.needed("script")?.script;
+        let contract = script.contract();
+        let contract =
+            contract.ok_or_else(|| Fault::usage("the script has no contract; see mk_script_checked"))?;
+        let report = contract.check(script, &CheckOptions::new().seed(seed).runs(runs))?;
+        let mut tape = Reply::new();
+        tape.array(report.failures().len());
+        for failure in report.failures() {
+            tape.array(3);
+            tape.bulk(failure.rule().name().as_bytes());
+            tape.bulk(failure.told().as_bytes());
+            tape.bulk(failure.input().to_string().as_bytes());
+        }
+        Ok(Tree::of(&tape))
     })
 }
 
