@@ -189,6 +189,7 @@ fn mutants_are_changes_that_people_make() {
     }
     assert!(mutants.iter().all(|one| !one.starts_with("line 1,")), "comments stay: {mutants:?}");
     // Of anything else there are none, and nothing fails.
+    assert_eq!(Mutant::of("return 9223372036854775807").len(), 2);
     assert!(Mutant::of("").is_empty());
     Mutant::of([0xff, b'<', b'"', b'[', b'[']);
 }

@@ -181,7 +181,10 @@ impl Contract {
                     }
                     false => input,
                 };
-                failures.push(CheckFailure { clause: place(decider), ..trial.explained(smallest, runs)? });
+                failures.push(CheckFailure {
+                    clause: place(decider),
+                    ..trial.explained(smallest, runs, broken)?
+                });
             }
         }
         let clauses = deciders.into_iter().map(|(decider, line, text)| ReachedClause {

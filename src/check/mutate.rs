@@ -233,7 +233,10 @@ impl<'a> Maker<'a> {
             },
             WordKind::Number if !self.is_position(at) => {
                 let value = std::str::from_utf8(text).ok().and_then(|text| text.parse::<i64>().ok());
-                let values = value.into_iter().flat_map(|value| [value - 1, value + 1]);
+                let values = value
+                    .into_iter()
+                    .flat_map(|value| [value.checked_sub(1), value.checked_add(1)])
+                    .flatten();
                 values.for_each(|new| self.replace("bound", place.clone(), new.to_string().as_bytes()));
             }
             WordKind::Number => {}
@@ -389,7 +392,8 @@ impl fmt::Display for MutationReport {
 impl Contract {
     /// Checks every mutant of a script that compiles, each until the first call for which it breaks the contract; the
     /// calls of [`CheckOptions::first`] come first. A mutant that survives is a change that the contract does not notice:
-    /// it may be one that changes nothing, or a promise that is missing.
+    /// it may be one that changes nothing, or a promise that is missing. Of a script that breaks its contract itself nearly all are
+    /// noticed, which says nothing: [`check`](Contract::check) it first.
     ///
     /// ```
     /// use moonkeep::{CheckOptions, Contract, Script};

@@ -162,9 +162,11 @@ impl<'a> Trial<'a> {
         self.run(input).is_ok_and(is_same)
     }
     /// Runs a call that fails once more, and tells all of it.
-    pub(super) fn explained(&mut self, input: Input, run: u64) -> Result<CheckFailure, Error> {
-        let ran = self.run(&input)?;
-        let (rule, told) = ran.broken.map_or((Rule::Determinism, String::new()), |one| (one.rule, one.told));
+    pub(super) fn explained(&mut self, input: Input, run: u64, found: Broken) -> Result<CheckFailure, Error> {
+        let Broken { rule, told } = match self.run(&input)?.broken {
+            Some(broken) => broken,
+            None => Broken { told: format!("{} (it did not happen again)", found.told), ..found },
+        };
         self.first.prepare(&input)?;
         let before = self.first.engine.snapshot()?;
         let call = self.script.call().keys(&input.keys).args(&input.args);

@@ -38,7 +38,8 @@ whose calls are tried first.
   --against URL       make the same calls on a real server: redis://[[USER]:PASSWORD@]HOST[:PORT]/DB, or
                       unix:PATH, whose database must be empty
   --mutate            change each script in small ways (a bound by one, a comparison, a check or a write dropped
-                      or moved, another key), and list the changes that its contract does not notice
+                      or moved, another key), and list the changes that its contract does not notice; each
+                      is tried on --runs calls, 2000 without it; one that breaks its contract has to be mended first
   --no-regressions    neither read nor write NAME.regressions
   --json              print one JSON object: scripts, each with its clauses and failures
   --junit FILE        write a report in JUnit's XML, a test case for each clause
@@ -192,7 +193,9 @@ fn check(
     progress.clear();
     let report = report.map_err(|error| Refusal(format!("{path}: {error}")))?;
     let time = stopwatch.elapsed();
-    regressions.keep(&report)?;
+    if let Err(Refusal(told)) = regressions.keep(&report) {
+        eprintln!("moonkeep: {told}");
+    }
     let mutants = match told.mutates && report.is_kept() {
         true => Some(mutate(contract, &source, &options.runs(told.runs.unwrap_or(2000)))?),
         false => None,

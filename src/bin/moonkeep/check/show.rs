@@ -57,10 +57,10 @@ impl Look {
     }
     fn failure(&self, path: &str, failure: &CheckFailure) -> String {
         let rule = self.styled(RED, failure.rule().name());
-        let mut text = format!("  {rule}: {}\n", failure.told());
+        let mut text = format!("  {rule}: {}\n", harmless(failure.told()));
         text += &format!("    {}\n", self.styled(BOLD, &failure.command(path)));
         for line in format!("{:?}", failure.reply()).lines() {
-            text += &format!("    -> {line}\n");
+            text += &format!("    -> {}\n", harmless(line));
         }
         for change in failure.changes() {
             let line = change.to_string();
@@ -84,6 +84,15 @@ impl Look {
         let time = shown_duration(all.iter().map(|one| one.time).sum());
         format!("{} scripts, {runs} runs in {time}: {told}\n", all.len())
     }
+}
+
+/// Text without what a terminal would obey.
+fn harmless(text: &str) -> String {
+    let shown = |letter: char| match letter.is_control() {
+        true => format!("\\x{:02x}", u32::from(letter)),
+        false => letter.to_string(),
+    };
+    text.chars().map(shown).collect()
 }
 
 /// A bar on standard error that shows how far a check is, on a terminal only.
