@@ -7,6 +7,7 @@
 --   ARGV[2]  how many failures open it, from 1 to 10000
 --   ARGV[3]  for how long in milliseconds, from 1 to 3600000 (an hour)
 --   ARGV[4]  for how long failures count in milliseconds, from 1 to 86400000 (a day): longer than it is open
+--   ARGV[5]  the caller's token, not empty: while the breaker is open or tried, only the one who tries is heard
 --
 -- Replies the failures in a row.
 --
@@ -18,7 +19,8 @@
 --!argv  threshold  int(1, 10000)
 --!argv  time       int(1, 3600000)
 --!argv  keep       int(1, 86400000)
---!error arity          "Expected three keys, outcome, threshold and two times"
+--!argv  token      token
+--!error arity, token   "Expected three keys, outcome, threshold, two times and token"
 --!error how            "The outcome is success or failure"
 --!error threshold      "Threshold must be an integer from 1 to 10000"
 --!error time           "Time must be an integer from 1 to 3600000"
@@ -28,6 +30,8 @@
 --!error open.type      WRONGTYPE
 --!error trial.type     WRONGTYPE
 --!reply int(0, 1000000)
+--!case keep <= time => error "Failures must count for longer than the breaker is open"
+--!case (exists(open) or exists(trial)) and not trial == token => default(failures, 0)
 --!case how == "success" => 0 ; del failures, del open, del trial
 --!case default(failures, 0) == 1000000 => error "The failures are used up"
 --!case default(failures, 0) + 1 >= threshold =>
@@ -36,8 +40,8 @@
 --!case else => default(failures, 0) + 1 ; failures = default(failures, 0) + 1, pttl(failures) = keep
 --!instructions 210
 
-if #KEYS ~= 3 or #ARGV ~= 4 then
-  return redis.error_reply("Expected three keys, outcome, threshold and two times")
+if #KEYS ~= 3 or #ARGV ~= 5 or ARGV[5] == "" then
+  return redis.error_reply("Expected three keys, outcome, threshold, two times and token")
 end
 
 -- The integer in a canonical text, within the bounds; nil for any other text.
@@ -68,10 +72,14 @@ local failures = integer(redis.call("GET", KEYS[1]) or "0", 0, 1000000)
 if not failures then
   return redis.error_reply("The failures are no count")
 end
--- Here errors of type are raised before anything is written.
-redis.call("STRLEN", KEYS[2])
-redis.call("STRLEN", KEYS[3])
+local open, trial = redis.call("GET", KEYS[2]), redis.call("GET", KEYS[3])
+if keep <= given then
+  return redis.error_reply("Failures must count for longer than the breaker is open")
+end
 
+if (open or trial) and trial ~= ARGV[5] then
+  return failures
+end
 if how == "success" then
   redis.call("DEL", KEYS[1], KEYS[2], KEYS[3])
   return 0

@@ -22,7 +22,7 @@
 --!case not exists(waiting) and not exists(running) => nil
 --!case else => any ; change waiting, change running
 --!writes waiting, running when reply != nil
---!instructions 130
+--!instructions 160
 
 if #KEYS ~= 3 or #ARGV ~= 1 then
   return redis.error_reply("Expected three keys and the time for a job")
@@ -45,10 +45,13 @@ end
 
 local time = redis.call("TIME")
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local due = redis.call("ZRANGEBYSCORE", KEYS[1], "-inf", now, "LIMIT", 0, 1)
-local late = redis.call("ZRANGEBYSCORE", KEYS[3], "-inf", now, "LIMIT", 0, 1)
--- A job whose time is over has waited longest.
-local job = late[1] or due[1]
+local due = redis.call("ZRANGEBYSCORE", KEYS[1], "-inf", now, "WITHSCORES", "LIMIT", 0, 1)
+local late = redis.call("ZRANGEBYSCORE", KEYS[3], "-inf", now, "WITHSCORES", "LIMIT", 0, 1)
+-- The one that has waited longest: due for the first time, or because its time was over.
+local job = due[1] or late[1]
+if late[1] and due[1] and tonumber(late[2]) < tonumber(due[2]) then
+  job = late[1]
+end
 local body = redis.call("HGET", KEYS[2], job or "")
 if not job then
   return false

@@ -7,8 +7,8 @@
 --   ARGV[2]  the quantity, from 1 to 1000000
 --   ARGV[3]  the time in milliseconds, from 1 to 604800000 (a week)
 --
--- Replies {1, what is free} when it is reserved, now or by an earlier call for the order, {0, what is free} when there is
--- not enough. The time is the server's.
+-- Replies {1, what is free} when it is reserved, now or by an earlier call for the order and quantity, which gets the time
+-- from now; {0, what is free} when there is not enough, or the order has reserved another quantity. The time is the server's.
 --
 --!contract stock_reserve
 --!key   stock     string int(0, 1000000000) required rw ttl=kept
@@ -27,7 +27,7 @@
 --!reply [int(0, 1), int(0, 1000000000)]
 --!case not exists(held) and stock >= quantity =>
 --!     [1, stock - quantity] ; stock = stock - quantity, change held, change until
---!case stock < quantity => [any, stock]
+--!case stock < quantity => [any, stock] ; change until
 --!case else => any ; change stock, change held, change until
 --!writes stock, held, until when reply[1] == 1
 --!instructions 170
@@ -57,18 +57,23 @@ local stock = integer(redis.call("GET", KEYS[1]) or "", 0, 1000000000)
 if not stock then
   return redis.error_reply("Stock is missing or invalid")
 end
-local reserved = redis.call("HEXISTS", KEYS[2], order)
+local held = redis.call("HGET", KEYS[2], order)
 -- Here an error of type is raised before anything is written.
 redis.call("ZCARD", KEYS[3])
 
-if reserved == 1 then
+local time = redis.call("TIME")
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+if held then
+  -- Sent again it gets the time from now; another quantity is another reservation.
+  if held ~= ARGV[2] then
+    return {0, stock}
+  end
+  redis.call("ZADD", KEYS[3], now + given, order)
   return {1, stock}
 end
 if stock < quantity then
   return {0, stock}
 end
-local time = redis.call("TIME")
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
 redis.call("HSET", KEYS[2], order, quantity)
 redis.call("ZADD", KEYS[3], now + given, order)
 return {1, redis.call("DECRBY", KEYS[1], quantity)}

@@ -6,7 +6,7 @@
 --   ARGV[1]  the order, not empty
 --   ARGV[2]  "confirm" or "cancel"
 --
--- Replies {1, what is free}, or {0, what is free} when nothing is reserved for the order.
+-- Replies {1, what is free}, or {0, what is free} when nothing is reserved for the order, or the stock would hold too much.
 --
 --!contract stock_settle
 --!key   stock  string int(0, 1000000000) required rw ttl=kept
@@ -20,7 +20,7 @@
 --!error stock         "Stock is missing or invalid"
 --!error held.type     WRONGTYPE
 --!error until.type    WRONGTYPE
---!reply [int(0, 1), int(0, 1001000000)]
+--!reply [int(0, 1), int(0, 1000000000)]
 --!case not exists(held) => [0, stock]
 --!case how == "confirm" => [any, stock] ; change held, change until
 --!case else             => any ; change stock, change held, change until
@@ -53,13 +53,13 @@ local held = redis.call("HGET", KEYS[2], order)
 -- Here an error of type is raised before anything is written.
 redis.call("ZCARD", KEYS[3])
 
-if not held then
+local quantity = integer(held or "0", 0, 1000000) or 0
+if not held or how == "cancel" and stock + quantity > 1000000000 then
   return {0, stock}
 end
 redis.call("HDEL", KEYS[2], order)
 redis.call("ZREM", KEYS[3], order)
-local quantity = integer(held, 1, 1000000)
-if how == "cancel" and quantity then
+if how == "cancel" then
   stock = redis.call("INCRBY", KEYS[1], quantity)
 end
 return {1, stock}

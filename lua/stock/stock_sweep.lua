@@ -18,7 +18,7 @@
 --!error stock       "Stock is missing or invalid"
 --!error held.type   WRONGTYPE
 --!error until.type  WRONGTYPE
---!reply [int(0, 100), int(0, 1100000000)]
+--!reply [int(0, 100), int(0, 1000000000)]
 --!case not exists(until)                  => [0, stock]
 --!case not exists(held)                   => [any, stock] ; change until
 --!case else => any ; change stock, change held, change until
@@ -52,13 +52,17 @@ redis.call("HLEN", KEYS[2])
 local time = redis.call("TIME")
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local over = redis.call("ZRANGEBYSCORE", KEYS[3], "-inf", now, "LIMIT", 0, most)
-local back = 0
+local back, ended = 0, 0
 for _, order in ipairs(over) do
-  back = back + (integer(redis.call("HGET", KEYS[2], order) or "0", 0, 1000000) or 0)
+  local quantity = integer(redis.call("HGET", KEYS[2], order) or "0", 0, 1000000) or 0
+  if stock + back + quantity > 1000000000 then
+    break
+  end
+  back, ended = back + quantity, ended + 1
   redis.call("HDEL", KEYS[2], order)
   redis.call("ZREM", KEYS[3], order)
 end
 if back > 0 then
   stock = redis.call("INCRBY", KEYS[1], back)
 end
-return {#over, stock}
+return {ended, stock}
