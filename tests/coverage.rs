@@ -153,6 +153,15 @@ fn scripts_do_the_same_work_and_stop_at_the_same_unit_where_lines_are_noted() {
 }
 
 #[test]
+fn lines_are_noted_where_nothing_is_counted() {
+    let coverage = Coverage::new();
+    let limits = Limits { work: u64::MAX, time_ms: u64::MAX, ..Limits::default() };
+    let mut client = Engine::builder().script_limits(limits).coverage(&coverage).build().client();
+    client.call(["EVAL", "local a = 1\nreturn a", "0"]).expect("runs");
+    assert_eq!(hits(&coverage.scripts()[0]), [(1, 1), (2, 1)]);
+}
+
+#[test]
 fn a_script_can_be_killed_where_lines_are_noted() {
     let coverage = Coverage::new();
     let engine = Engine::builder().coverage(&coverage).build();

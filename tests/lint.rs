@@ -246,6 +246,16 @@ fn lost_errors_before_a_write_are_found() {
 }
 
 #[test]
+fn long_chains_of_locals_take_no_time() {
+    let chain = |operator: &str, end: &str| {
+        let locals: String =
+            (1..150).map(|n| format!("local a{n} = a{} {operator} a{}\n", n - 1, n - 1)).collect();
+        format!("local a0 = 1\n{locals}return {end}")
+    };
+    is_clean(&[&chain("+", "a149 .. ''"), &chain("or", "ARGV[1] < a149")]);
+}
+
+#[test]
 fn a_comment_allows_what_a_rule_finds() {
     let script = "-- lint: allow undeclared-key\nredis.call('GET', 'a')\nredis.call('GET', 'b') -- lint: allow global, undeclared-key\n\
                   redis.call('GET', 'c')\nreturn x -- lint: allow arity";

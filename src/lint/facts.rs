@@ -5,6 +5,7 @@ use super::tree::{Chunk, Expr, Kind, LocalId};
 use crate::command::keys;
 use crate::command::spec::{Spec, WRITE};
 use crate::contract::Contract;
+use std::cell::{Cell, OnceCell};
 
 /// A script with what is known of it.
 pub(super) struct Script<'a> {
@@ -12,7 +13,15 @@ pub(super) struct Script<'a> {
     pub(super) contract: Option<&'a Contract>,
     /// It is a library of functions.
     pub(super) is_library: bool,
+    /// How many more values a question about one expression may look at.
+    left: Cell<u32>,
+    /// Whether it asks for RESP3, once somebody wants to know.
+    pub(super) speaks_resp3: OnceCell<bool>,
 }
+
+/// Beyond so many locals behind each other, and so many values in all, nothing is known of where a value comes from.
+const HOPS_MAX: u32 = 64;
+const VALUES_MAX: u32 = 256;
 
 /// A call of `redis.call` or `redis.pcall`.
 pub(super) struct Command<'a> {
@@ -41,13 +50,25 @@ fn is_among(names: &str, name: &str) -> bool {
 
 impl<'a> Script<'a> {
     pub(super) fn new(chunk: &'a Chunk, contract: Option<&'a Contract>, is_library: bool) -> Self {
-        Script { chunk, contract, is_library }
+        let (left, speaks_resp3) = (Cell::new(VALUES_MAX), OnceCell::new());
+        Script { chunk, contract, is_library, left, speaks_resp3 }
+    }
+
+    /// Another expression is looked at.
+    pub(super) fn begin(&self) {
+        self.left.set(VALUES_MAX);
+    }
+    /// Whether one more value may be looked at.
+    pub(super) fn may_look(&self) -> bool {
+        let left = self.left.get();
+        self.left.set(left.saturating_sub(1));
+        left > 0
     }
 
     /// What an expression is made of: brackets are left out, and a local that is never assigned to is what it began with.
     pub(super) fn origin<'b>(&'b self, expr: &'b Expr) -> &'b Expr {
         let mut expr = expr;
-        loop {
+        for _ in 0..HOPS_MAX {
             expr = match &expr.kind {
                 Kind::Paren(inner) => inner,
                 Kind::Local(id) => match self.value(*id) {
@@ -57,6 +78,7 @@ impl<'a> Script<'a> {
                 _ => return expr,
             }
         }
+        expr
     }
     fn value(&self, id: LocalId) -> Option<&Expr> {
         let local = self.chunk.locals.get(id)?;
@@ -117,6 +139,9 @@ impl<'a> Script<'a> {
     }
     /// Whether an expression is a text by what it comes from: an argument, the reply of a command, or one with a default.
     pub(super) fn is_text(&self, expr: &Expr) -> bool {
+        if !self.may_look() {
+            return false;
+        }
         let origin = self.origin(expr);
         match &origin.kind {
             Kind::Binary("or", left, _) => self.is_text(left),
@@ -133,6 +158,9 @@ impl<'a> Script<'a> {
     }
     /// Whether an expression is a number by what it comes from.
     pub(super) fn is_number(&self, expr: &Expr) -> bool {
+        if !self.may_look() {
+            return false;
+        }
         let origin = self.origin(expr);
         match &origin.kind {
             Kind::Number(..) | Kind::Unary("-" | "#", _) => true,

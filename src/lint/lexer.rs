@@ -45,7 +45,7 @@ pub(super) struct Lexer<'a> {
 impl<'a> Lexer<'a> {
     pub(super) fn new(text: &'a [u8]) -> Self {
         let mut lexer = Lexer { text, at: 0, line: 1, begin: 0, allowed: Vec::new() };
-        if text.starts_with(b"#") {
+        if text.starts_with(b"#!") {
             lexer.at = text.iter().position(|byte| *byte == b'\n').unwrap_or(text.len());
         }
         lexer

@@ -481,17 +481,21 @@ pub(super) unsafe extern "C-unwind" fn noted_pcall(state: *mut lua_State) -> c_i
     }
 }
 
+/// So far up the call stack a line of the script is looked for, when what calls a command is none.
+const LEVELS_NOTED: c_int = 8;
+
 /// Notes a call of a command at the line of the script that makes it.
 unsafe fn note_call(state: *mut lua_State) {
     // SAFETY: Lua calls this with a living state, and nothing borrows the recorder. A zeroed `lua_Debug` is a valid one.
     unsafe {
         let mut record: ffi::lua_Debug = std::mem::zeroed();
-        let mut level = 1;
-        while ffi::lua_getstack(state, level, &mut record) != 0 {
-            if note(state, &mut record, |tally| tally.calls += 1) {
+        // What it takes to find a level grows with it.
+        for level in 1..=LEVELS_NOTED {
+            if ffi::lua_getstack(state, level, &mut record) == 0
+                || note(state, &mut record, |tally| tally.calls += 1)
+            {
                 return;
             }
-            level += 1;
         }
     }
 }

@@ -350,7 +350,7 @@ impl Interpreter {
             let patience_ms = state.config.busy_reply_threshold;
             (*host).run.state = state;
             ((*host).pressed, (*host).running) = (false, self.lua);
-            if (*host).meter.begin(purpose, patience_ms) {
+            if (*host).meter.begin(purpose, patience_ms) || (*host).recorder.is_some() {
                 let interval = if (*host).meter.counts_each() { 1 } else { (*host).interval() };
                 (*host).hook.set(self.lua, interval);
             } else {

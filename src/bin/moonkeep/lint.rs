@@ -50,16 +50,20 @@ pub(crate) fn run(parser: &mut lexopt::Parser) -> Result<ExitCode, Refusal> {
     if sources.is_empty() {
         return Err(Refusal("lint needs the file of a script, see moonkeep lint --help".into()));
     }
-    let mut all = Vec::new();
+    let (mut all, mut broken) = (Vec::new(), false);
     for source in &sources {
         let text = source.read()?;
         let contract = match source.has_contract(&text) {
             true => Some(source.contract(&text)?),
             false => None,
         };
-        let findings =
-            lint(&text, contract.as_ref()).map_err(|error| Refusal(format!("{}:{error}", source.name())))?;
-        all.extend(findings.into_iter().map(|finding| (source.name(), finding)));
+        match lint(&text, contract.as_ref()) {
+            Ok(findings) => all.extend(findings.into_iter().map(|finding| (source.name(), finding))),
+            Err(error) => {
+                eprintln!("moonkeep: {}:{error}", source.name());
+                broken = true;
+            }
+        }
     }
     let text = if json {
         format!("{}\n", Json::List(all.iter().map(|(name, finding)| shown(name, finding)).collect()))
@@ -67,7 +71,11 @@ pub(crate) fn run(parser: &mut lexopt::Parser) -> Result<ExitCode, Refusal> {
         all.iter().map(|(name, finding)| format!("{name}:{finding}\n")).collect()
     };
     print(text.as_bytes())?;
-    Ok(if all.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(match (broken, all.is_empty()) {
+        (true, _) => ExitCode::from(2),
+        (false, true) => ExitCode::SUCCESS,
+        (false, false) => ExitCode::FAILURE,
+    })
 }
 
 fn shown(name: &str, finding: &Finding) -> Json {

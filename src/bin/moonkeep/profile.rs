@@ -24,6 +24,9 @@ enum Format {
 impl Noting {
     /// The file that coverage is written to; its extension says in which form.
     pub(crate) fn cover(&mut self, path: PathBuf) -> Result<(), Refusal> {
+        if self.file.is_some() {
+            return Err(Refusal("--coverage was given already; it writes one file".into()));
+        }
         let format = match path.extension().and_then(|extension| extension.to_str()) {
             Some("info" | "lcov") => Format::Lcov,
             Some("html") => Format::Html,

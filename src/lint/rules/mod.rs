@@ -13,6 +13,7 @@ use super::{Finding, Place, Rule};
 pub(super) fn all(script: &Script<'_>) -> Vec<Finding> {
     let mut found = Findings(Vec::new());
     each_expression(&script.chunk.body, &mut |expr| {
+        script.begin();
         names::undeclared_keys(script, expr, &mut found);
         names::globals(script, expr, &mut found);
         names::arity(script, expr, &mut found);

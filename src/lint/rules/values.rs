@@ -54,6 +54,9 @@ fn is_seconds(script: &Script<'_>, expr: &Expr) -> bool {
 
 /// Whether an expression is a time in microseconds, of 16 digits.
 fn is_microseconds(script: &Script<'_>, expr: &Expr) -> bool {
+    if !script.may_look() {
+        return false;
+    }
     match &script.origin(expr).kind {
         Kind::Binary("+" | "-", left, right) => {
             is_microseconds(script, left) || is_microseconds(script, right)
@@ -131,11 +134,13 @@ pub(super) fn nil_replies(script: &Script<'_>, expr: &Expr, found: &mut Findings
 
 /// Whether the script asks for RESP3, in which a null is nil.
 fn speaks_resp3(script: &Script<'_>) -> bool {
-    let mut found = false;
-    super::super::tree::each_expression(&script.chunk.body, &mut |expr| {
-        found |= matches!(expr.kind, Kind::Call(..)) && script.call_of(expr, "redis.setresp").is_some();
-    });
-    found
+    *script.speaks_resp3.get_or_init(|| {
+        let mut found = false;
+        super::super::tree::each_expression(&script.chunk.body, &mut |expr| {
+            found |= matches!(expr.kind, Kind::Call(..)) && script.call_of(expr, "redis.setresp").is_some();
+        });
+        found
+    })
 }
 
 /// `not-a-number`: comparing a text with a number, or arguments with each other.
