@@ -12,6 +12,8 @@ use crate::support::words;
 use std::collections::{BTreeMap, BTreeSet};
 
 const PROGRAMS: u64 = 40;
+/// Each of them waits for the real server again and again.
+const PROGRAMS_MAX: u64 = 2000;
 const STEPS: usize = 50;
 const CLIENTS: [&str; 4] = ["a", "b", "c", "d"];
 /// Watches all that runs. Nothing holds it back, so that it tells when the others have been answered.
@@ -144,12 +146,16 @@ fn random_clients_that_observe_agree_with_the_server() {
     let mut served = Served::default();
     let number =
         |name: &str, default| std::env::var(name).map_or(default, |text| text.parse().expect("a number"));
-    let (seed, programs) = (number("MOONKEEP_SEED", 1), number("MOONKEEP_DIFF_PROGRAMS", PROGRAMS));
+    let (seed, programs) =
+        (number("MOONKEEP_SEED", 1), number("MOONKEEP_DIFF_PROGRAMS", PROGRAMS).min(PROGRAMS_MAX));
     let mut reached = Reached::default();
     for at in 0..programs {
         let program = program(&mut Rng::new(seed ^ (at << 20)));
         let mut run = |program: &[Step]| run(&mut server, &mut served, program, &mut reached).err();
-        if let Some(difference) = run(&program) {
+        // A busy machine may let a pause of the server end early; what is wrong is wrong again.
+        if run(&program).is_some()
+            && let Some(difference) = run(&program)
+        {
             let small = without_needless(program, |program| run(program).is_some());
             let difference = run(&small).unwrap_or(difference);
             let lines: Vec<String> = small.iter().map(Step::line).collect();

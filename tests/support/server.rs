@@ -58,8 +58,9 @@ const DEFAULTS: &[&str] = &[
 ];
 
 /// What empties a server.
-const RESET: [&[&str]; 14] = [
+const RESET: [&[&str]; 15] = [
     &["CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"],
+    &["CLIENT", "KILL", "TYPE", "pubsub", "SKIPME", "yes"],
     &["FLUSHALL"],
     &["SCRIPT", "FLUSH"],
     &["FUNCTION", "FLUSH"],
