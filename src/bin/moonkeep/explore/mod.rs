@@ -61,9 +61,9 @@ A file:
   invariant \"each holder counts\" at end: [GET stock] == 10 - tally(\"holders\")
 
 A command begins with a capital letter; $NAME and (EXPRESSION) stand for values in it. Statements: let, if elif else
-end, while end, break, stop, sleep MS, note, tally, fail. `let x = try COMMAND` keeps an error. Expressions: numbers, texts,
-nil, or and not, == != < <= > >= .. + - * / %, int len item is_error is_lost now; in invariants [COMMAND], tally,
-is_done, is_crashed, and `at each step`.
+end, while end, break, stop, sleep MS, note, tally, fail. `let x = try COMMAND` keeps an error. Expressions: numbers,
+texts, nil, or and not, == != < <= > >= .. + - * / %, int len item is_error is_lost now; in invariants [COMMAND],
+tally, is_done, is_crashed, and `at each step`.
 ";
 
 struct Options {
