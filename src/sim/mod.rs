@@ -135,6 +135,13 @@ pub struct Faults {
 }
 
 impl Faults {
+    /// So many of all kinds together.
+    fn total(&self) -> usize {
+        let Faults { clock_jumps, crashes, lost_replies, lost_requests, node_jumps, restarts } = *self;
+        let kinds = [clock_jumps, crashes, lost_replies, lost_requests, node_jumps, restarts];
+        kinds.into_iter().fold(0, usize::saturating_add)
+    }
+
     /// No faults.
     pub const fn none() -> Self {
         Faults { clock_jumps: 0, crashes: 0, lost_replies: 0, lost_requests: 0, node_jumps: 0, restarts: 0 }

@@ -21,29 +21,44 @@ const PARTS: usize = 24;
 /// Counts what all threads do, and tells of it.
 pub(super) struct Meter<'m> {
     watching: &'m Watching<'m>,
-    schedules: AtomicU64,
+    runs: AtomicU64,
     pruned: AtomicU64,
     failing: AtomicU64,
-    telling: Mutex<()>,
+    /// What was told of already is not told again when the search begins anew with others.
+    told: Mutex<u64>,
 }
 
 impl<'m> Meter<'m> {
     pub(super) fn new(watching: &'m Watching<'m>) -> Self {
-        let (schedules, pruned, failing) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
-        Meter { watching, schedules, pruned, failing, telling: Mutex::new(()) }
+        let (runs, pruned, failing) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
+        Meter { watching, runs, pruned, failing, told: Mutex::new(0) }
     }
 
     /// One more schedule.
     pub(super) fn count(&self, is_whole: bool, is_failing: bool) {
         self.failing.fetch_add(u64::from(is_failing), Ordering::Relaxed);
-        let schedules =
-            self.schedules.fetch_add(u64::from(is_whole), Ordering::Relaxed) + u64::from(is_whole);
-        let pruned = self.pruned.fetch_add(u64::from(!is_whole), Ordering::Relaxed) + u64::from(!is_whole);
+        self.pruned.fetch_add(u64::from(!is_whole), Ordering::Relaxed);
+        let runs = self.runs.fetch_add(1, Ordering::Relaxed) + 1;
         let (every, tell) = self.watching;
-        if (schedules + pruned).is_multiple_of(*every) {
-            let _one_after_the_other = self.telling.lock();
-            tell(&Progress { schedules, pruned, failing: self.failing.load(Ordering::Relaxed) });
+        if runs.is_multiple_of(*every) {
+            let mut told = self.told.lock();
+            if runs > *told {
+                *told = runs;
+                let pruned = self.pruned.load(Ordering::Relaxed).min(runs);
+                tell(&Progress {
+                    schedules: runs - pruned,
+                    pruned,
+                    failing: self.failing.load(Ordering::Relaxed),
+                });
+            }
         }
+    }
+
+    /// Begins anew, and tells nothing twice.
+    fn again(&self) {
+        [&self.runs, &self.pruned, &self.failing]
+            .into_iter()
+            .for_each(|count| count.store(0, Ordering::Relaxed));
     }
 }
 
@@ -62,6 +77,7 @@ impl<'a> Explore<'a> {
         let meter = self.meter();
         let how = How {
             faults: self.faults,
+            faults_max: usize::MAX,
             reduction: self.reduction_in_use(switches_max),
             switches_max,
             stops_at_first: false,
@@ -77,10 +93,11 @@ impl<'a> Explore<'a> {
         {
             return self.exhaust(base, &how, Vec::new());
         }
-        let first = self.exhaust(base, &How { runs_max: ALONE, meter: None, ..how }, Vec::new())?;
+        let first = self.exhaust(base, &How { runs_max: ALONE, ..how }, Vec::new())?;
         if first.is_exhausted || first.runs() < ALONE {
             return Ok(first);
         }
+        meter.as_ref().inspect(|meter| meter.again());
         let parts = self.split(base, &how, threads * PARTS)?;
         self.exhaust_parts(base, &how, &parts, threads)
     }

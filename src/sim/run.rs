@@ -37,6 +37,12 @@ struct Seat {
     client: Client,
     queued: Footprint,
     watched: Footprint,
+    /// It has run something.
+    is_used: bool,
+    /// It has run what keys do not tell, as SUBSCRIBE: that it ends may matter to anybody.
+    matters: bool,
+    /// Its engine has restarted: the next call is told so.
+    is_lost: bool,
 }
 
 pub(super) struct Session {
@@ -187,7 +193,7 @@ impl Run {
         }
         // When nobody can go on time passes by itself; else its jumps are counted.
         if actions.is_empty() {
-            actions.extend(moments.into_iter().min().map(Action::Time));
+            actions.extend(moments.into_iter().filter(|at_ms| *at_ms > self.now_ms).min().map(Action::Time));
         } else {
             self.offer_jumps(faults, moments, &mut actions)?;
         }
@@ -319,8 +325,10 @@ impl Run {
                 let place = &self.places[node];
                 place.engine.reset()?;
                 for session in &mut self.sessions {
-                    session.seats[node] = Seat::new(&place.engine)?;
+                    let is_lost = session.seats[node].is_used;
+                    session.seats[node] = Seat { is_lost, ..Seat::new(&place.engine)? };
                     if matches!(session.fate, Fate::Waiting(_)) && session.waits_at == node {
+                        session.seats[node].is_lost = false;
                         session.fate = Fate::Ready;
                     }
                 }
@@ -363,7 +371,8 @@ impl Run {
 
     /// The client's transaction in the business database is rolled back; what others may go on with now.
     fn ended(&mut self, index: usize) -> Footprint {
-        let mut footprint = Footprint::default();
+        let matters = self.sessions[index].seats.iter().any(|seat| seat.matters);
+        let mut footprint = if matters { Footprint::all() } else { Footprint::default() };
         for table in self.tables.touched(index) {
             footprint.add_table(table, true);
         }
@@ -375,7 +384,11 @@ impl Run {
     fn request(&mut self, index: usize, is_lost: bool, text: &mut String) -> Result<Footprint, Error> {
         let request = self.desks.lock().desks[index].request.take();
         let footprint = match &request {
-            Some(Request::Call { node, .. }) if self.places[*node].is_down => {
+            Some(Request::Call { node, .. }) if *node >= self.places.len() => {
+                self.answer(index, Err(Error::usage("this engine is none of the client's world")));
+                Footprint::default()
+            }
+            Some(Request::Call { node, .. }) if self.is_cut_off(index, *node) => {
                 self.answer(index, Err(Error::connection_lost()));
                 text.push_str(" (no answer)");
                 Footprint::default()
@@ -392,6 +405,11 @@ impl Run {
             text.insert_str(0, &request_text(request.as_ref(), &self.places));
         }
         Ok(footprint)
+    }
+
+    /// Whether a request does not reach its engine: it is down, or has restarted since the client's last call there.
+    fn is_cut_off(&mut self, index: usize, node: usize) -> bool {
+        std::mem::take(&mut self.sessions[index].seats[node].is_lost) || self.places[node].is_down
     }
 
     /// A command runs in an engine.
@@ -420,7 +438,9 @@ impl Run {
         } else {
             seat.client.begin_call(&words, &mut out)
         };
+        seat.is_used = true;
         if footprint.is_all() {
+            seat.matters = true;
             self.unseen = hash_of(&(self.unseen, index, node, argv));
         }
         self.after(index, node, &words, &footprint);
@@ -671,7 +691,7 @@ impl Run {
         let mut broken = Vec::with_capacity(self.sessions.len());
         for (index, session) in self.sessions.iter().enumerate() {
             for seat in &session.seats {
-                broken.push(seat.client.is_watch_broken()?);
+                broken.push((seat.client.is_watch_broken()?, seat.is_used, seat.is_lost));
             }
             if let Fate::Waiting(number) = session.fate {
                 waiting.push((number, index));
@@ -711,7 +731,14 @@ impl Drop for Run {
 
 impl Seat {
     fn new(engine: &Engine) -> Result<Self, Error> {
-        Ok(Seat { client: engine.try_client()?, queued: Footprint::default(), watched: Footprint::default() })
+        Ok(Seat {
+            client: engine.try_client()?,
+            queued: Footprint::default(),
+            watched: Footprint::default(),
+            is_used: false,
+            matters: false,
+            is_lost: false,
+        })
     }
 }
 

@@ -42,7 +42,7 @@ impl<'r> ByPriority<'r> {
         for at in (1..priorities.len()).rev() {
             priorities.swap(at, rng.below(at as u64 + 1) as usize);
         }
-        let changes = (1..depth).map(|_| rng.below(length.max(1) as u64) as usize).collect();
+        let changes = (1..depth.min(length + 1)).map(|_| rng.below(length.max(1) as u64) as usize).collect();
         ByPriority { rng, priorities, changes, lowest: 0 }
     }
 
@@ -70,6 +70,9 @@ impl Chooser for ByPriority<'_> {
 
 /// So many schedules are one part of a search, with a generator of its own.
 const PART: u64 = 512;
+
+/// So many parts are taken at a time.
+const PARTS: u64 = 1_024;
 
 /// So many schedules tell how long schedules are.
 const PROBES: u64 = 32;
@@ -112,22 +115,27 @@ impl Explore<'_> {
     ) -> Result<Report, Error> {
         let meter = self.meter();
         let keeps = Keeps { history: self.runs_twice, marks: self.runs_twice, ..Keeps::default() };
-        let parts = (runs.end - runs.start).div_ceil(PART) as usize;
-        let threads = if parts < 4 { 1 } else { self.threads_in_use() };
-        let found = in_parallel(threads, parts, |part| {
-            let first = runs.start + part as u64 * PART;
-            let mut rng = Rng::new(hash_of(&(seed, first)));
-            let mut report = Report::default();
-            for _ in first..runs.end.min(first + PART) {
-                let failing = report.failing;
-                one(self.start(base, keeps)?, &mut rng, &mut report)?;
-                meter.as_ref().inspect(|meter| meter.count(true, report.failing > failing));
-            }
-            Ok::<_, Error>(report)
-        });
         let mut all = Report::default();
-        for report in found {
-            all.add(report.unwrap_or_else(|| Ok(Report::default()))?);
+        let mut begin = runs.start;
+        while begin < runs.end {
+            let end = runs.end.min(begin.saturating_add(PART * PARTS));
+            let parts = (end - begin).div_ceil(PART) as usize;
+            let threads = if parts < 4 { 1 } else { self.threads_in_use() };
+            let found = in_parallel(threads, parts, |part| {
+                let first = begin + part as u64 * PART;
+                let mut rng = Rng::new(hash_of(&(seed, first)));
+                let mut report = Report::default();
+                for _ in first..end.min(first.saturating_add(PART)) {
+                    let failing = report.failing;
+                    one(self.start(base, keeps)?, &mut rng, &mut report)?;
+                    meter.as_ref().inspect(|meter| meter.count(true, report.failing > failing));
+                }
+                Ok::<_, Error>(report)
+            });
+            for report in found {
+                all.add(report.unwrap_or_else(|| Ok(Report::default()))?);
+            }
+            begin = end;
         }
         Ok(all)
     }
@@ -142,9 +150,11 @@ impl Explore<'_> {
     ) -> Result<usize, Error> {
         let mut path = Vec::new();
         let mut why = None;
+        let mut is_over = false;
         while why.is_none() && path.len() < self.depth_max {
             let actions = run.actions(&self.faults)?;
             if actions.is_empty() {
+                is_over = true;
                 break;
             }
             let action = actions[chooser.choose(&actions, path.len())];
@@ -153,7 +163,7 @@ impl Explore<'_> {
             why = self.broken(&run, At::EachStep);
         }
         report.steps += path.len() as u64;
-        let why = why.or_else(|| self.broken(&run, At::End));
+        let why = why.or_else(|| is_over.then(|| self.broken(&run, At::End)).flatten());
         self.count(&run, report, why.is_some());
         if self.runs_twice {
             self.run_again(base, &path, &run)?;

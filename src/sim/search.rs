@@ -94,6 +94,8 @@ pub(super) struct Point {
 #[derive(Clone, Copy)]
 pub(super) struct How<'s> {
     pub(super) faults: Faults,
+    /// So many of all kinds together.
+    pub(super) faults_max: usize,
     pub(super) reduction: Reduction,
     /// The bound on forced switches, when there is one.
     pub(super) switches_max: Option<usize>,
@@ -185,6 +187,9 @@ impl Explore<'_> {
                 }
             }
             let mut actions = run.actions(&how.faults)?;
+            if actions.len() > 1 && run.used.total() >= how.faults_max {
+                actions.retain(|action| !action.is_fault());
+            }
             if actions.is_empty() {
                 return Ok(Ended::Whole);
             }
@@ -216,7 +221,8 @@ impl Explore<'_> {
             return Ok(false);
         }
         let why = self.broken(run, At::EachStep).filter(|_| !path.is_empty());
-        let why = why.or_else(|| self.broken(run, At::End));
+        let is_over = !matches!(ended, Ended::Cut);
+        let why = why.or_else(|| is_over.then(|| self.broken(run, At::End)).flatten());
         self.count(run, report, why.is_some());
         let actions = || path.iter().map(Node::action).collect::<Vec<_>>();
         if self.runs_twice {

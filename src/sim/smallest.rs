@@ -7,7 +7,7 @@ use super::run::Keeps;
 use super::search::How;
 use super::table::{parse_action, replay_text, shown_name};
 use super::world::Base;
-use super::{Action, At, Explore, Faults, Reduction};
+use super::{Action, At, Explore, Reduction};
 use crate::error::Error;
 
 impl Explore<'_> {
@@ -19,24 +19,12 @@ impl Explore<'_> {
             Reduction::None => Reduction::None,
             _ => Reduction::States,
         };
-        let total = all.clock_jumps
-            + all.crashes
-            + all.lost_replies
-            + all.lost_requests
-            + all.node_jumps
-            + all.restarts;
-        for most in 0..=total {
+        const FAULTS: usize = 64;
+        for faults_max in 0..=all.total().min(FAULTS) {
             for switches in 0..SWITCHES {
-                let faults = Faults {
-                    clock_jumps: all.clock_jumps.min(most),
-                    crashes: all.crashes.min(most),
-                    lost_replies: all.lost_replies.min(most),
-                    lost_requests: all.lost_requests.min(most),
-                    node_jumps: all.node_jumps.min(most),
-                    restarts: all.restarts.min(most),
-                };
                 let how = How {
-                    faults,
+                    faults: all,
+                    faults_max,
                     reduction,
                     switches_max: Some(switches),
                     stops_at_first: true,

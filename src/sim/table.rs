@@ -59,7 +59,10 @@ pub(super) fn request_text(request: Option<&Request>, places: &[Spot]) -> String
     match request {
         Some(Request::Call { node, argv }) => {
             let words = words_text(&argv.iter().map(Vec::as_slice).collect::<Vec<_>>());
-            if *node == 0 { words } else { format!("{}: {words}", places[*node].name) }
+            match places.get(*node) {
+                Some(place) if *node > 0 => format!("{}: {words}", place.name),
+                _ => words,
+            }
         }
         Some(Request::Store(op)) => op.to_string(),
         Some(Request::Sleep(until)) => format!("waking up at {until} ms"),
@@ -106,6 +109,11 @@ fn key_text(engine: &Engine, key: &[u8]) -> Result<String, Error> {
     Ok(shortened(&answer_text(&client.call(read)?.view())))
 }
 
+/// What would break a line or a column of the table stands escaped.
+fn one_line(text: &str) -> String {
+    text.replace('|', "\\|").replace('\n', "\\n").replace('\r', "\\r")
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let head = ["#".to_owned(), "ms".to_owned()].into_iter();
@@ -115,9 +123,9 @@ impl fmt::Display for Failure {
             let note = row.note.as_ref().map_or(String::new(), |note| format!("; {note}"));
             for column in 0..self.names.len() {
                 let is_there = row.actor.unwrap_or(0) == column;
-                line.push(if is_there { format!("{}{note}", row.text) } else { String::new() });
+                line.push(if is_there { one_line(&format!("{}{note}", row.text)) } else { String::new() });
             }
-            line.extend(row.state.clone());
+            line.extend(row.state.iter().map(|held| one_line(held)));
             lines.push(line);
         }
         let columns = lines[0].len();

@@ -47,7 +47,10 @@ impl View<'_> {
         node: Node,
         argv: impl AsRef<[T]>,
     ) -> Result<R, Error> {
-        self.run.places[node.0].engine.fork()?.try_client()?.query(argv)
+        match self.run.places.get(node.0) {
+            Some(place) => place.engine.fork()?.try_client()?.query(argv),
+            None => Err(Error::usage("this engine is none of the world")),
+        }
     }
 
     /// The committed rows of a table of the business database, with their keys and in their order.

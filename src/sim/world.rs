@@ -149,7 +149,10 @@ impl World {
         if self.kept.is_some() || self.error.is_some() {
             return;
         }
-        let Some(place) = self.places.get(node.0) else { return };
+        let Some(place) = self.places.get(node.0) else {
+            self.error = Some(Error::usage("this engine is none of the world"));
+            return;
+        };
         let called = place.engine.try_client().and_then(|mut client| client.call(argv));
         self.error = called.err();
     }
@@ -203,6 +206,10 @@ impl World {
 
     /// The same for keys of another engine.
     pub fn watch_keys_on<T: AsRef<[u8]>>(&mut self, node: Node, keys: impl AsRef<[T]>) {
+        if node.0 >= self.places.len() {
+            self.error.get_or_insert_with(|| Error::usage("this engine is none of the world"));
+            return;
+        }
         let shown = |key: &T| Shown::Key { node: node.0, key: key.as_ref().to_vec() };
         self.shown.extend(keys.as_ref().iter().map(shown));
     }
