@@ -83,6 +83,11 @@ impl<'a> Lexer<'a> {
 
     fn sign(&mut self, place: Place) -> Result<Token, SyntaxError> {
         let rest = &self.text[self.at..];
+        if rest.first() == Some(&b'.') {
+            let more = rest[1..].iter().take(2).take_while(|byte| is_one_of(b".", Some(*byte))).count();
+            self.at += 1 + more;
+            return Ok(Token::Sign([".", "..", "..."][more]));
+        }
         let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(sign.as_bytes())) else {
             let shown = rest.first().copied().unwrap_or_default().escape_ascii();
             return Err(SyntaxError::new(place, format!("{shown} is no sign of Lua")));
@@ -101,14 +106,15 @@ impl<'a> Lexer<'a> {
     fn number(&mut self, place: Place) -> Result<Token, SyntaxError> {
         let from = self.at;
         self.take(|byte| byte.is_ascii_digit() || byte == b'.');
-        if matches!(self.text.get(self.at), Some(b'e' | b'E')) {
+        if is_one_of(b"Ee", self.text.get(self.at)) {
             self.at += 1;
-            if matches!(self.text.get(self.at), Some(b'+' | b'-')) {
+            if is_one_of(b"+-", self.text.get(self.at)) {
                 self.at += 1;
             }
         }
         self.take(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         let text = std::str::from_utf8(&self.text[from..self.at]).unwrap_or_default();
+        let text = text.split('\0').next().unwrap_or_default();
         let read = strtod(text.as_bytes());
         let hexadecimal = || text.get(2..).and_then(|digits| u64::from_str_radix(digits, 16).ok());
         let value = match read.consumed == text.len() {
@@ -227,4 +233,9 @@ impl<'a> Lexer<'a> {
         }
         Ok(())
     }
+}
+
+/// Whether the VM takes a byte for one of these. It asks C's `strchr`, which finds the NUL at the end of each text too.
+fn is_one_of(signs: &[u8], byte: Option<&u8>) -> bool {
+    byte.is_some_and(|byte| *byte == 0 || signs.contains(byte))
 }
