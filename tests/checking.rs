@@ -143,6 +143,9 @@ fn a_call_that_failed_once_is_tried_first() {
     let report = contract.check(&Script::new(&broken), &options).expect("it is checked");
     assert_eq!((report.runs(), report.failures().len()), (1, 1));
     assert_eq!(report.failures()[0].run(), 1);
+    let open: Input = "MULTI\ncall 0".parse().expect("an input");
+    let error = contract.check(&Script::new(&broken), &options.clone().first([open])).expect_err("queued");
+    assert_eq!(error.to_string(), "the set-up leaves a MULTI open, and the script would be queued");
     let wrong: Input = "NOSUCH\ncall 0".parse().expect("an input");
     let error = contract.check(&Script::new(broken), &options.first([wrong])).expect_err("no set-up");
     assert!(error.to_string().starts_with("the set-up NOSUCH is refused: ERR unknown command"), "{error}");

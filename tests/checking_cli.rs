@@ -158,7 +158,7 @@ fn a_call_that_makes_no_sense_says_what_would() {
         ),
         (
             &["check", "--against", "redis://h/x", "lua/unlock.lua"],
-            "\"x\" in redis://h/x is no number of a database",
+            "after the / of --against stands the number of a database",
         ),
         (&["check", "--against", "unix:/no/such", "lua/unlock.lua"], "cannot connect to unix:/no/such: "),
     ] {

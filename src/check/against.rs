@@ -57,7 +57,20 @@ impl<'a> Server<'a> {
             self.left_out += 1;
             return Ok(None);
         }
-        for Dumped { key, payload, ttl_ms } in &begin {
+        let ours = dumped(&mut after.fork()?.try_client()?)?;
+        let answer = self.answer(input, &begin);
+        // Whatever came of it, the database is as empty as it was.
+        let theirs = self.take_all();
+        let (answer, theirs) = (answer?, theirs?);
+        let has_times = ours.iter().chain(&begin).any(|key| key.ttl_ms >= 0);
+        if !same_reply(reply.view(), answer.view(), has_times) {
+            return Ok(Some(format!("the reply is {reply:?}, the server's is {answer:?}")));
+        }
+        self.state_differs(&ours, &theirs)
+    }
+    /// What the server answers in this state.
+    fn answer(&mut self, input: &Input, begin: &[Dumped]) -> Result<Reply, Error> {
+        for Dumped { key, payload, ttl_ms } in begin {
             let ttl = (*ttl_ms).max(0).to_string();
             let answer = self.ask(&[b"RESTORE", key, ttl.as_bytes(), payload])?;
             if let Some(text) = answer.error_message() {
@@ -68,14 +81,7 @@ impl<'a> Server<'a> {
         let count = input.keys.len().to_string();
         let mut words: Vec<&[u8]> = vec![b"EVAL", &self.source, count.as_bytes()];
         words.extend(input.keys.iter().chain(&input.args).map(Vec::as_slice));
-        let answer = (self.call)(&words).map_err(Error::usage)?;
-        let ours = dumped(&mut after.fork()?.try_client()?)?;
-        let theirs = self.take_all()?;
-        let has_times = ours.iter().chain(&begin).any(|key| key.ttl_ms >= 0);
-        if !same_reply(reply.view(), answer.view(), has_times) {
-            return Ok(Some(format!("the reply is {reply:?}, the server's is {answer:?}")));
-        }
-        self.state_differs(&ours, &theirs)
+        (self.call)(&words).map_err(Error::usage)
     }
     /// What the server holds; it is empty afterwards.
     fn take_all(&mut self) -> Result<Vec<Dumped>, Error> {

@@ -54,6 +54,8 @@ impl Bench {
     fn prepare(&mut self, input: &Input) -> Result<(), Error> {
         self.engine.reset()?;
         self.engine.set_time(Clock::DEFAULT_START_MS)?;
+        // What a set-up does to its session ends with it.
+        self.client = self.engine.try_client()?;
         let mut reply = Reply::new();
         for command in &input.setup {
             self.client.call_into(command, &mut reply)?;
@@ -61,6 +63,9 @@ impl Bench {
                 let text = String::from_utf8_lossy(text);
                 return Err(Error::usage(format!("the set-up {} is refused: {text}", join_words(command))));
             }
+        }
+        if self.client.in_transaction()? {
+            return Err(Error::usage("the set-up leaves a MULTI open, and the script would be queued"));
         }
         self.engine.advance(Duration::from_millis(input.advance_ms))?;
         self.journal.take().map(|_| ())

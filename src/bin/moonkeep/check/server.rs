@@ -17,11 +17,13 @@ impl<T: Read + Write> Stream for T {}
 /// A connection.
 pub(super) struct Server {
     stream: BufReader<Box<dyn Stream>>,
+    /// What ended it: a reply that comes late would answer the next command.
+    failed: Option<String>,
 }
 
 /// The parts of redis://USER:PASSWORD@HOST:PORT/DB.
 struct Address<'a> {
-    credentials: Option<(&'a str, &'a str)>,
+    credentials: Option<(Vec<u8>, Vec<u8>)>,
     place: &'a str,
     database: &'a str,
 }
@@ -29,27 +31,35 @@ struct Address<'a> {
 impl Server {
     /// Connects to redis://[[USER]:PASSWORD@]HOST[:PORT][/DB], or unix:PATH.
     pub(super) fn connect(url: &str) -> Result<Self, Refusal> {
-        let failed = |error: std::io::Error| Refusal(format!("cannot connect to {url}: {error}"));
+        let failed_at =
+            |place: &str, error: std::io::Error| Refusal(format!("cannot connect to {place}: {error}"));
         if let Some(path) = url.strip_prefix("unix:") {
             let path = path.strip_prefix("//").unwrap_or(path);
+            let failed = |error| failed_at(url, error);
             let stream = std::os::unix::net::UnixStream::connect(path).map_err(failed)?;
             stream.set_read_timeout(Some(PATIENCE)).map_err(failed)?;
-            return Ok(Server { stream: BufReader::new(Box::new(stream)) });
+            stream.set_write_timeout(Some(PATIENCE)).map_err(failed)?;
+            return Ok(Server { stream: BufReader::new(Box::new(stream)), failed: None });
         }
         let address = Address::parse(url)?;
+        // Without the password.
+        let failed = |error| failed_at(address.place, error);
         let (host, port) = match address.place.rsplit_once(':') {
-            Some((host, port)) if !port.ends_with(']') => {
-                (host, port.parse().map_err(|_| Refusal(format!("{port:?} in {url} is no port")))?)
-            }
+            Some((host, port)) if !port.ends_with(']') => (
+                host,
+                port.parse().map_err(|_| Refusal(format!("{port:?} in {} is no port", address.place)))?,
+            ),
             _ => (address.place, 6379),
         };
         let host = host.trim_start_matches('[').trim_end_matches(']');
         let stream = TcpStream::connect((host, port)).map_err(failed)?;
-        stream.set_nodelay(true).and_then(|()| stream.set_read_timeout(Some(PATIENCE))).map_err(failed)?;
-        let mut server = Server { stream: BufReader::new(Box::new(stream)) };
-        if let Some((user, password)) = address.credentials {
-            let user = if user.is_empty() { "default" } else { user };
-            server.must(&[b"AUTH", user.as_bytes(), password.as_bytes()])?;
+        stream.set_nodelay(true).map_err(failed)?;
+        stream.set_read_timeout(Some(PATIENCE)).map_err(failed)?;
+        stream.set_write_timeout(Some(PATIENCE)).map_err(failed)?;
+        let mut server = Server { stream: BufReader::new(Box::new(stream)), failed: None };
+        if let Some((user, password)) = &address.credentials {
+            let user = if user.is_empty() { b"default" } else { &user[..] };
+            server.must(&[b"AUTH", user, password])?;
         }
         server.must(&[b"SELECT", address.database.as_bytes()])?;
         Ok(server)
@@ -69,16 +79,25 @@ impl Server {
             request.extend_from_slice(word);
             request.extend_from_slice(b"\r\n");
         }
-        let failed = |error: std::io::Error| format!("the connection to the server failed: {error}");
-        self.stream.get_mut().write_all(&request).map_err(failed)?;
+        if let Some(told) = &self.failed {
+            return Err(told.clone());
+        }
         let mut reply = Reply::new();
-        self.read(&mut reply, 0).map_err(failed)?;
-        Ok(reply)
+        match self.stream.get_mut().write_all(&request).and_then(|()| self.read(&mut reply, 0)) {
+            Ok(()) => Ok(reply),
+            Err(error) => {
+                let told = format!("the connection to the server failed: {error}");
+                self.failed = Some(told.clone());
+                Err(told)
+            }
+        }
     }
     fn read(&mut self, reply: &mut Reply, depth: usize) -> std::io::Result<()> {
         let wrong = || std::io::Error::new(std::io::ErrorKind::InvalidData, "this is no reply of RESP2");
         let mut line = Vec::new();
-        self.stream.read_until(b'\n', &mut line)?;
+        if self.stream.read_until(b'\n', &mut line)? == 0 {
+            return Err(std::io::Error::new(std::io::ErrorKind::UnexpectedEof, "the server has closed it"));
+        }
         let line = line.strip_suffix(b"\r\n").ok_or_else(wrong)?;
         let (kind, text) = line.split_first().ok_or_else(wrong)?;
         let number = || std::str::from_utf8(text).ok().and_then(|text| text.parse::<i64>().ok());
@@ -115,22 +134,57 @@ impl Server {
 impl<'a> Address<'a> {
     fn parse(url: &'a str) -> Result<Self, Refusal> {
         let rest = url.strip_prefix("redis://").ok_or_else(|| {
+            let kind = url.split_once("://").map_or("another text", |(kind, _)| kind);
             Refusal(format!(
-                "--against takes redis://HOST:PORT/DB or unix:PATH, not {url:?}; TLS is not built in"
+                "--against takes redis://HOST:PORT/DB or unix:PATH, not {kind:?}; TLS is not built in"
             ))
         })?;
         let (rest, database) = rest.split_once('/').unwrap_or((rest, "0"));
         let database = if database.is_empty() { "0" } else { database };
         if !database.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(Refusal(format!("{database:?} in {url} is no number of a database")));
+            return Err(Refusal("after the / of --against stands the number of a database".into()));
         }
         let (credentials, place) = match rest.rsplit_once('@') {
             Some((credentials, place)) => {
-                (Some(credentials.split_once(':').unwrap_or((credentials, ""))), place)
+                let (user, password) = credentials.split_once(':').ok_or_else(|| {
+                    Refusal("before the @ of --against stands USER:PASSWORD or :PASSWORD".into())
+                })?;
+                (Some((decoded(user), decoded(password))), place)
             }
             None => (None, rest),
         };
         let place = if place.is_empty() { "127.0.0.1" } else { place };
         Ok(Address { credentials, place, database })
+    }
+}
+
+/// What `%2F` and the like stand for in a URL.
+fn decoded(text: &str) -> Vec<u8> {
+    let (mut bytes, mut rest) = (Vec::new(), text.as_bytes());
+    while let [first, after @ ..] = rest {
+        let is_code = |code: &&[u8]| *first == b'%' && code.iter().all(u8::is_ascii_hexdigit);
+        let code = after.get(..2).filter(is_code);
+        let code = code.and_then(|code| u8::from_str_radix(std::str::from_utf8(code).ok()?, 16).ok());
+        bytes.push(code.unwrap_or(*first));
+        rest = if code.is_some() { &after[2..] } else { after };
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_are_decoded_and_never_shown() {
+        assert_eq!(decoded("p%2Fq%40%"), b"p/q@%");
+        let credentials = |url| Address::parse(url).map(|address| address.credentials);
+        let both = Some((b"bob".to_vec(), b"a/b".to_vec()));
+        assert!(credentials("redis://bob:a%2Fb@h:1/2").is_ok_and(|found| found == both));
+        let refused = |url| Address::parse(url).err().map(|error| error.0).unwrap_or_default();
+        assert!(refused("redis://secret@h").starts_with("before the @"), "{}", refused("redis://secret@h"));
+        for url in ["redis://secret@h", "rediss://u:secret@h", "redis://u:secret@h/x", "u:secret@h"] {
+            assert!(!refused(url).is_empty() && !refused(url).contains("secret"), "{}", refused(url));
+        }
     }
 }
