@@ -101,7 +101,7 @@ fn fuzz_script_contract() {
 
 #[test]
 fn fuzz_lint() {
-    smoke("lint", 4000, |rng| match rng.below(2) {
+    smoke("lint", 1000, |rng| match rng.below(2) {
         0 => changed_script(rng),
         _ => text_of_pieces(rng, LUA, " "),
     });
