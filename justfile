@@ -25,7 +25,7 @@ lib-only:
 
 # A short run of each fuzz target.
 fuzz-smoke:
-    MOONKEEP_FUZZ_SECONDS=20 cargo test --all-features --test main fuzz_
+    MOONKEEP_FUZZ_SECONDS=10 cargo test --all-features --test main fuzz_
 
 # One fuzz target with libFuzzer under AddressSanitizer, the Lua sources included: commands, script, script_contract, contract, lint,
 # requests, parsers, libraries or payloads.
@@ -83,7 +83,7 @@ soak seconds="1800":
 
 # The long forms: run them before a release.
 nightly:
-    MOONKEEP_REQUIRE_SERVER=1 MOONKEEP_DIFF_PROGRAMS=200000 MOONKEEP_DIFF_BYTES=100000 MOONKEEP_HOSTILE_ROUNDS=100 MOONKEEP_COVERAGE_MIN=1000 MOONKEEP_COVERAGE=target/coverage.txt MOONKEEP_LUA_PROGRAMS=1000000 MOONKEEP_LUA_MIN=1000 MOONKEEP_LUA_TEXTS_MIN=5 MOONKEEP_LUA_REACH=target/lua_reach.txt MOONKEEP_LIBRARY_INPUTS=100000 MOONKEEP_MUTANT_RUNS=2000 MOONKEEP_CHECK_RUNS=300000 cargo test --release -- --nocapture
+    MOONKEEP_REQUIRE_SERVER=1 MOONKEEP_DIFF_PROGRAMS=200000 MOONKEEP_DIFF_BYTES=100000 MOONKEEP_HOSTILE_ROUNDS=100 MOONKEEP_COVERAGE_MIN=1000 MOONKEEP_COVERAGE=target/coverage.txt MOONKEEP_LUA_PROGRAMS=1000000 MOONKEEP_LUA_MIN=1000 MOONKEEP_LUA_TEXTS_MIN=5 MOONKEEP_LUA_REACH=target/lua_reach.txt MOONKEEP_CONTRACT_INPUTS=200000 MOONKEEP_LIBRARY_INPUTS=100000 MOONKEEP_MUTANT_RUNS=2000 MOONKEEP_CHECK_RUNS=300000 cargo test --release -- --nocapture
     MOONKEEP_FUZZ_SECONDS=600 cargo test --release --test main fuzz_ -- --nocapture
     just asan
     just bench

@@ -101,7 +101,7 @@ fn input(setup: Vec<Vec<Vec<u8>>>, keys: Vec<Vec<u8>>, args: Vec<Vec<u8>>) -> In
 /// How many generated inputs each script gets; `MOONKEEP_CONTRACT_INPUTS` says otherwise.
 fn inputs_each() -> usize {
     let told = std::env::var("MOONKEEP_CONTRACT_INPUTS").ok();
-    told.map_or(200_000, |count| count.parse().expect("MOONKEEP_CONTRACT_INPUTS is a number"))
+    told.map_or(50_000, |count| count.parse().expect("MOONKEEP_CONTRACT_INPUTS is a number"))
 }
 
 /// Every error and every kind of reply must come up in at least one of two hundred inputs.

@@ -71,8 +71,13 @@ fn redis_cli_finds_big_and_hot_keys() {
 fn redis_cli_shows_figures_as_they_change() {
     let engine = workload();
     let front = Front::new(&engine, Listen::default());
-    let started =
-        Command::new("redis-cli").arg("-s").arg(front.socket()).arg("--stat").stdout(Stdio::piped()).spawn();
+    // Into a pipe it writes some fifty lines at once, so at short intervals.
+    let started = Command::new("redis-cli")
+        .arg("-s")
+        .arg(front.socket())
+        .args(["--stat", "-i", "0.02"])
+        .stdout(Stdio::piped())
+        .spawn();
     let Ok(mut tool) = started else {
         return eprintln!("redis_cli_shows_figures_as_they_change: skipped, there is no redis-cli");
     };

@@ -239,7 +239,11 @@ const NEVER_SUCCEED: &[&str] =
 fn programs_make_each_command_succeed() {
     let programs = Programs::new();
     let mut missing: BTreeSet<&str> = programs.names().collect();
+    missing.retain(|name| !NEVER_SUCCEED.contains(name));
     for seed in 0..6000 {
+        if missing.is_empty() {
+            break;
+        }
         let mut client = Engine::new().client();
         for line in programs.program(&mut Rng::new(seed)).lines() {
             let words = bodies::words(line.as_bytes());
@@ -250,7 +254,6 @@ fn programs_make_each_command_succeed() {
             }
         }
     }
-    missing.retain(|name| !NEVER_SUCCEED.contains(name));
     assert_eq!(missing, BTreeSet::new(), "of {} commands", programs.names().count());
 }
 

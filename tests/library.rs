@@ -182,7 +182,7 @@ fn replies(text: &str, library: &BTreeMap<String, String>, builder: Builder) -> 
 /// How many generated inputs each script gets.
 fn inputs_each() -> usize {
     let told = std::env::var("MOONKEEP_LIBRARY_INPUTS").ok();
-    told.map_or(3000, |count| count.parse().expect("MOONKEEP_LIBRARY_INPUTS is a number"))
+    told.map_or(1500, |count| count.parse().expect("MOONKEEP_LIBRARY_INPUTS is a number"))
 }
 
 /// What is wrong with a run, if something is.
