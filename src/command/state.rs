@@ -114,19 +114,36 @@ pub struct State {
 impl State {
     /// A fresh state.
     pub fn new(store: Store, config: Config, table: &'static Table) -> Self {
+        let stats = Stats::new(table.rows().len());
+        let mut state = State::bare(store, config, table, Users::default(), stats, Libraries::default());
+        state.attend();
+        if !state.config.requirepass().is_empty() {
+            state.require_password();
+        }
+        state
+    }
+    /// A state without sessions that nobody has attended to.
+    fn bare(
+        store: Store,
+        config: Config,
+        table: &'static Table,
+        users: Users,
+        stats: Stats,
+        libraries: Libraries,
+    ) -> Self {
         let tracking = Tracking::new(store.seed());
-        let mut state = State {
+        State {
             store,
             sessions: Sessions::default(),
-            users: Users::default(),
+            users,
             script_caller: session::SCRIPT_SESSION,
             caller: session::SCRIPT_SESSION,
             monitors: Vec::new(),
             pubsub: PubSub::default(),
             scripts: Scripts::default(),
-            libraries: Libraries::default(),
+            libraries,
             config,
-            stats: Stats::new(table.rows().len()),
+            stats,
             replication: Replication::default(),
             samples: Samples::default(),
             process: None,
@@ -158,30 +175,23 @@ impl State {
             saving: Saving::default(),
             debug: Debug::default(),
             rewritten: false,
-        };
-        state.attend();
-        if !state.config.requirepass().is_empty() {
-            state.require_password();
         }
-        state
     }
     /// A copy without sessions, which shares all that neither side changes.
     pub(crate) fn detached(&self) -> State {
-        let mut state = State {
-            users: self.users.detached(),
-            scripts: self.scripts.clone(),
-            libraries: self.libraries.clone(),
-            stats: self.stats.clone(),
-            samples: self.samples,
-            started_at_ms: self.started_at_ms,
-            measures: self.measures,
-            out_of_memory: self.out_of_memory,
-            cluster: self.cluster.clone(),
-            saving: self.saving,
-            debug: self.debug,
-            ..State::new(self.store.detached(), self.config.clone(), self.table)
-        };
+        let (store, config) = (self.store.detached(), self.config.clone());
+        let (users, stats, libraries) = (self.users.detached(), self.stats.clone(), self.libraries.clone());
+        let mut state = State::bare(store, config, self.table, users, stats, libraries);
+        state.scripts = self.scripts.clone();
+        state.samples = self.samples;
+        state.started_at_ms = self.started_at_ms;
+        state.measures = self.measures;
+        state.out_of_memory = self.out_of_memory;
+        state.cluster = self.cluster.clone();
+        state.saving = self.saving;
+        state.debug = self.debug;
         state.review_rights();
+        state.attend();
         state.heed_config();
         state
     }

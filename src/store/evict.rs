@@ -2,7 +2,7 @@
 //! LFU and TTL keep a pool of the sixteen best candidates met so far, to which each round adds a few keys at random.
 //! What is chosen follows from the seed. There is no limit of time: a round ends when memory is free or no key is left.
 
-use super::keyspace::Keyspace;
+use super::keyspace::{self, Keyspace};
 use super::memory::Policy;
 use super::{Db, Event, Store};
 use crate::util::bytes::Bytes;
@@ -115,7 +115,7 @@ impl Store {
         for _ in 0..self.databases() {
             self.evictor.last_db = (self.evictor.last_db + 1) % self.databases();
             let (db, Store { dbs, rng, evictor, .. }) = (self.evictor.last_db, &mut *self);
-            let slot = dbs[evictor.last_db as usize].sample(1, all, rng).pop();
+            let slot = keyspace::of(dbs, evictor.last_db).sample(1, all, rng).pop();
             if let Some(slot) = slot {
                 return Some((db, slot));
             }
@@ -145,7 +145,7 @@ impl Store {
     }
     fn fill_pool(&mut self, db: Db, policy: Policy) -> usize {
         let Store { dbs, rng, evictor, memory, now_ms, .. } = self;
-        let keyspace = &dbs[db as usize];
+        let keyspace = keyspace::of(dbs, db);
         let slots = keyspace.sample(memory.samples as usize, policy.takes_all(), rng);
         for &slot in &slots {
             let Some(entry) = keyspace.get(slot) else { continue };

@@ -2,6 +2,7 @@
 //! table of slot numbers. A slot keeps its number while its key lives, which makes it the SCAN cursor.
 //! No time and no events here: those are in `store`.
 
+use super::Db;
 use super::entry::{Entry, NO_EXPIRY};
 use super::expire::Deadlines;
 use super::memory::{EXPIRY_BYTES, KEY_BYTES};
@@ -12,9 +13,9 @@ use crate::util::hasher::Hasher;
 use crate::value::Value;
 use hashbrown::HashTable;
 use std::cmp::Ordering;
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, LazyLock};
 
 pub(super) const PAGE: usize = 64;
 /// A keyspace that lost all its keys gives back its pages when it has more than this.
@@ -23,18 +24,48 @@ const EMPTY_PAGES: usize = 16;
 #[derive(Debug)]
 pub(super) struct Page {
     entries: [Option<Entry>; PAGE],
+    /// The entries that may differ from those of the page that this one is a copy of: a bit for each.
+    changed: u64,
     /// What [`digest`](Self::digest) found; 0 after a change. Atomic, as forks share pages.
     digest: AtomicU64,
+    /// The same for a page and its copies, and for no other.
+    line: u64,
 }
 
 impl Clone for Page {
     fn clone(&self) -> Self {
-        let digest = AtomicU64::new(self.digest.load(Relaxed));
-        Page { entries: self.entries.clone(), digest }
+        Page {
+            entries: self.entries.clone(),
+            changed: self.changed,
+            digest: AtomicU64::new(self.digest.load(Relaxed)),
+            line: self.line,
+        }
     }
 }
 
 impl Page {
+    fn new() -> Self {
+        static LINES: AtomicU64 = AtomicU64::new(0);
+        let line = LINES.fetch_add(1, Relaxed);
+        Page { entries: [const { None }; PAGE], changed: 0, digest: AtomicU64::new(0), line }
+    }
+    /// An entry for changing.
+    #[inline]
+    fn change(&mut self, at: usize) -> &mut Option<Entry> {
+        *self.digest.get_mut() = 0;
+        self.changed |= 1 << at;
+        &mut self.entries[at]
+    }
+    /// Becomes what the other is, of which it is a copy; costs what was changed.
+    #[cfg(feature = "sim")]
+    fn rewind(&mut self, other: &Page) {
+        while self.changed != 0 {
+            let at = self.changed.trailing_zeros() as usize;
+            self.entries[at].clone_from(&other.entries[at]);
+            self.changed &= self.changed - 1;
+        }
+        *self.digest.get_mut() = other.digest();
+    }
     /// Whether the digest is known.
     #[cfg(test)]
     pub(super) fn has_digest(&self) -> bool {
@@ -63,25 +94,56 @@ pub(super) struct Keyspace {
     epoch: u32,
     /// A cursor of this epoch was given out.
     scanned: bool,
+    /// How often a key came or went.
+    moves: u64,
     /// The long parts of all keys and values, but for a value that is lifted.
     heap_bytes: usize,
     hasher: Hasher,
     pub(super) deadlines: Deadlines,
 }
 
+/// A database by its number: an empty one when nobody has written to it.
+#[inline]
+pub(super) fn of(dbs: &[Keyspace], db: Db) -> &Keyspace {
+    static EMPTY: LazyLock<Keyspace> = LazyLock::new(|| Keyspace::new(Hasher::with_seed(0)));
+    match dbs.get(db as usize) {
+        Some(keyspace) => keyspace,
+        None => &EMPTY,
+    }
+}
+
 impl Keyspace {
-    /// Becomes what the other is.
+    /// Becomes what the other is, of which it was a copy; costs what was changed.
     #[cfg(feature = "sim")]
     pub(super) fn rewind(&mut self, other: &Keyspace) {
         let is_untouched = |side: &Keyspace| side.pages.is_empty() && side.epoch == 0 && !side.scanned;
         if is_untouched(self) && is_untouched(other) {
             return;
         }
-        self.table.clone_from(&other.table);
-        self.pages.clone_from(&other.pages);
-        self.free = other.free.clone();
-        self.deadlines = other.deadlines.clone();
+        let are_copies = self.rewind_pages(&other.pages);
+        if !are_copies || self.moves != other.moves {
+            self.table.clone_from(&other.table);
+            self.free.clone_from(&other.free);
+            self.moves = other.moves;
+        }
+        self.deadlines.rewind(&other.deadlines);
         (self.epoch, self.scanned, self.heap_bytes) = (other.epoch, other.scanned, other.heap_bytes);
+    }
+    /// Whether all pages were copies of the others: not when the database was flushed since, or is another one.
+    #[cfg(feature = "sim")]
+    fn rewind_pages(&mut self, others: &[Arc<Page>]) -> bool {
+        let is_copy = |(own, other): (&Arc<Page>, &Arc<Page>)| own.line == other.line;
+        let are_copies = self.pages.len() == others.len() && self.pages.iter().zip(others).all(is_copy);
+        self.pages.truncate(others.len());
+        for (own, other) in self.pages.iter_mut().zip(others) {
+            match Arc::get_mut(own) {
+                // What was copied is kept, to be written to again.
+                Some(own) if own.line == other.line => own.rewind(other),
+                _ => own.clone_from(other),
+            }
+        }
+        self.pages.extend_from_slice(&others[self.pages.len()..]);
+        are_copies
     }
     pub(super) fn new(hasher: Hasher) -> Self {
         Keyspace {
@@ -90,6 +152,7 @@ impl Keyspace {
             free: FreeSlots::default(),
             epoch: 0,
             scanned: false,
+            moves: 0,
             heap_bytes: 0,
             hasher,
             deadlines: Deadlines::default(),
@@ -154,8 +217,7 @@ impl Keyspace {
     fn open(&mut self, slot: u32) -> Option<(&mut Entry, &mut usize)> {
         let slot = slot as usize;
         let page = Arc::make_mut(self.pages.get_mut(slot / PAGE)?);
-        *page.digest.get_mut() = 0;
-        Some((page.entries[slot % PAGE].as_mut()?, &mut self.heap_bytes))
+        Some((page.change(slot % PAGE).as_mut()?, &mut self.heap_bytes))
     }
     /// An entry whose value does not count until it is laid down again.
     #[inline]
@@ -175,10 +237,12 @@ impl Keyspace {
     pub(super) fn note_use(&mut self, slot: u32, used: u32) {
         let slot = slot as usize;
         let Some(page) = self.pages.get_mut(slot / PAGE) else { return };
-        if page.entries[slot % PAGE].as_ref().is_some_and(|entry| entry.used != used)
-            && let Some(entry) = &mut Arc::make_mut(page).entries[slot % PAGE]
-        {
-            entry.used = used;
+        if page.entries[slot % PAGE].as_ref().is_some_and(|entry| entry.used != used) {
+            let page = Arc::make_mut(page);
+            page.changed |= 1 << (slot % PAGE);
+            if let Some(entry) = &mut page.entries[slot % PAGE] {
+                entry.used = used;
+            }
         }
     }
     /// The earliest expiry of an entry; forgets what no longer holds before it.
@@ -198,9 +262,8 @@ impl Keyspace {
         self.heap_bytes += entry.heap_bytes();
         let slot = self.free.take(hash).unwrap_or_else(|| self.grow());
         let at = slot as usize;
-        let page = Arc::make_mut(&mut self.pages[at / PAGE]);
-        *page.digest.get_mut() = 0;
-        page.entries[at % PAGE] = Some(entry);
+        *Arc::make_mut(&mut self.pages[at / PAGE]).change(at % PAGE) = Some(entry);
+        self.moves += 1;
         let Keyspace { table, pages, .. } = self;
         table.insert_unique(spread(hash), slot, |&slot| {
             let slot = slot as usize;
@@ -210,8 +273,8 @@ impl Keyspace {
     }
     fn grow(&mut self) -> u32 {
         let first = (self.pages.len() * PAGE) as u32;
-        self.pages.push(Arc::new(Page { entries: [const { None }; PAGE], digest: AtomicU64::new(0) }));
-        self.free.add((first + 1..first + PAGE as u32).rev());
+        self.pages.push(Arc::new(Page::new()));
+        self.free.add(first + 1..first + PAGE as u32);
         first
     }
     /// Takes the entry out; its slot is used again, by another key only once the unit has ended.
@@ -221,9 +284,8 @@ impl Keyspace {
             found.remove();
         }
         let at = slot as usize;
-        let page = Arc::make_mut(&mut self.pages[at / PAGE]);
-        *page.digest.get_mut() = 0;
-        let entry = page.entries[at % PAGE].take()?;
+        let entry = Arc::make_mut(&mut self.pages[at / PAGE]).change(at % PAGE).take()?;
+        self.moves += 1;
         self.heap_bytes -= entry.heap_bytes();
         self.free.hold(hash, slot);
         if entry.expire_at != NO_EXPIRY {
@@ -314,6 +376,7 @@ impl Keyspace {
             self.pages = Vec::new();
             self.free = FreeSlots::default();
             self.table = HashTable::new();
+            self.moves += 1;
         }
     }
     /// Takes the place of another keyspace under the same number. Scans of that one begin anew here: what was there

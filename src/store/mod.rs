@@ -76,7 +76,10 @@ pub struct StoreStats {
 /// All databases and what hangs on their changes.
 #[derive(Debug, Clone)]
 pub struct Store {
+    /// The databases up to the last one that was ever written to; the first one at least.
     dbs: Vec<Keyspace>,
+    /// How many there are.
+    databases: Db,
     hasher: Hasher,
     now_us: i64,
     now_ms: i64,
@@ -114,7 +117,8 @@ impl Store {
     pub fn new(databases: Db, hasher_seed: u64, rng_seed: u64) -> Self {
         let hasher = Hasher::with_seed(hasher_seed);
         Store {
-            dbs: (0..databases.max(1)).map(|_| Keyspace::new(hasher.clone())).collect(),
+            dbs: vec![Keyspace::new(hasher.clone())],
+            databases: databases.max(1),
             hasher,
             now_us: 0,
             now_ms: 0,
@@ -188,13 +192,22 @@ impl Store {
 
     /// How many databases there are.
     pub fn databases(&self) -> Db {
-        self.dbs.len() as Db
+        self.databases
     }
     fn keyspace(&self, db: Db) -> &Keyspace {
-        &self.dbs[db as usize]
+        keyspace::of(&self.dbs, db)
     }
     fn keyspace_mut(&mut self, db: Db) -> &mut Keyspace {
+        if db as usize >= self.dbs.len() {
+            self.open(db);
+        }
         &mut self.dbs[db as usize]
+    }
+    /// The first write to a database.
+    #[cold]
+    fn open(&mut self, db: Db) {
+        debug_assert!(db < self.databases, "commands look at the number");
+        self.dbs.resize_with(db as usize + 1, || Keyspace::new(self.hasher.clone()));
     }
     /// The slot of a live key. A key whose time is over goes now, and that is propagated.
     #[inline]
@@ -446,6 +459,10 @@ impl Store {
     }
     /// Empties a database; answers how many keys went.
     pub fn flush(&mut self, db: Db) -> usize {
+        if db as usize >= self.dbs.len() {
+            self.observers.note_flush();
+            return 0;
+        }
         let mut fresh = Keyspace::new(self.hasher.clone());
         fresh.follow(self.keyspace(db).scan_state());
         let old = std::mem::replace(self.keyspace_mut(db), fresh);
@@ -468,6 +485,7 @@ impl Store {
     /// Exchanges two databases under the sessions that use them.
     pub fn swap(&mut self, a: Db, b: Db) {
         let (one, two) = (a as usize, b as usize);
+        self.keyspace_mut(a.max(b));
         if !self.observers.is_empty() {
             let Store { dbs, observers, now_ms, .. } = self;
             for (db, own, other) in [(a, one, two), (b, two, one)] {

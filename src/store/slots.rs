@@ -3,12 +3,15 @@
 //! find it ahead of its cursor, or have met it.
 
 use hashbrown::HashTable;
+use std::ops::Range;
 
 /// The free slots of a database.
 #[derive(Debug, Clone, Default)]
 pub(super) struct FreeSlots {
     /// Free for any key, the one to use next at the end.
     any: Vec<u32>,
+    /// Those that never held a key; used when there are no others.
+    fresh: Range<u32>,
     /// Freed in this unit: hash of the key and slot.
     held: HashTable<(u32, u32)>,
 }
@@ -25,16 +28,16 @@ impl FreeSlots {
         {
             return Some(found.remove().0.1);
         }
-        self.any.pop()
+        self.any.pop().or_else(|| self.fresh.next())
     }
     /// The key with this hash left its slot.
     #[inline]
     pub(super) fn hold(&mut self, hash: u32, slot: u32) {
         self.held.insert_unique(spread(hash), (hash, slot), |&(hash, _)| spread(hash));
     }
-    /// Slots that never held a key, the one to use first last.
-    pub(super) fn add(&mut self, slots: impl Iterator<Item = u32>) {
-        self.any.extend(slots);
+    /// Slots that never held a key; there are no others left.
+    pub(super) fn add(&mut self, slots: Range<u32>) {
+        self.fresh = slots;
     }
     /// The unit has ended: what it freed is free for any key, the lowest slot first.
     pub(super) fn settle(&mut self) {
@@ -63,7 +66,7 @@ mod tests {
     #[test]
     fn a_slot_waits_for_its_key_until_the_unit_ends() {
         let mut slots = FreeSlots::default();
-        slots.add([2, 1, 0].into_iter());
+        slots.add(0..3);
         assert_eq!(slots.take(70), Some(0));
         assert_eq!(slots.take(71), Some(1));
         slots.hold(70, 0);

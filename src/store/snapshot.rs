@@ -1,7 +1,7 @@
 //! A store as a value: copies that share everything until one side writes, and the digest of what it holds.
 //! Comparing two stores is in `diff`; snapshots and forks of whole engines are in `engine::state`.
 
-use super::keyspace::Keyspace;
+use super::keyspace::{self, Keyspace};
 use super::observers::Observers;
 use super::{Db, Entry, Store};
 use crate::util::hasher::Set;
@@ -14,6 +14,7 @@ impl Store {
     pub fn detached(&self) -> Store {
         Store {
             dbs: self.dbs.clone(),
+            databases: self.databases,
             hasher: self.hasher.clone(),
             now_us: self.now_us,
             now_ms: self.now_ms,
@@ -48,8 +49,8 @@ impl Store {
     /// The same within a unit of work, whose writes stay in the journal.
     pub(crate) fn take_content(&mut self, other: &Store) {
         let mut other = other.detached();
-        for (db, own) in (0..).zip(&self.dbs) {
-            let new = &other.dbs[db as usize];
+        for db in 0..self.databases {
+            let (own, new) = (keyspace::of(&self.dbs, db), other.keyspace(db));
             if !self.observers.is_empty() {
                 let fate = |key: &[u8]| own.fate(key, new, other.now_ms);
                 let wakes = |key: &[u8]| [new.type_name(key), own.wakes_by_going(key)];
@@ -67,9 +68,10 @@ impl Store {
     /// since. False when somebody watches, waits or reads the journal.
     #[cfg(feature = "sim")]
     pub(crate) fn rewind(&mut self, other: &Store) -> bool {
-        if !self.observers.is_empty() || self.journal.is_some() || self.dbs.len() != other.dbs.len() {
+        if !self.observers.is_empty() || self.journal.is_some() || self.databases != other.databases {
             return false;
         }
+        self.dbs.truncate(other.dbs.len());
         for (own, other) in self.dbs.iter_mut().zip(&other.dbs) {
             own.rewind(other);
         }

@@ -7,6 +7,7 @@ use super::{DEFAULT_USER, User, Users};
 use crate::error::{Failure, RuleError};
 use crate::util::bytes::Bytes;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 impl Users {
     /// All users, a line for each.
@@ -16,7 +17,7 @@ impl Users {
     }
     /// Users in place of those there are.
     pub(super) fn replace(&mut self, users: BTreeMap<Bytes, User>) {
-        self.by_name = users;
+        self.by_name = Arc::new(users);
     }
 }
 

@@ -18,6 +18,7 @@ pub use selector::{Denied, Selector};
 use crate::util::bytes::Bytes;
 use crate::util::digest::sha256_hex;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The user that a session has who did not name another one.
 pub const DEFAULT_USER: &[u8] = b"default";
@@ -85,7 +86,8 @@ impl User {
 /// All users, and what they were refused.
 #[derive(Debug, Clone)]
 pub struct Users {
-    by_name: BTreeMap<Bytes, User>,
+    /// Copies share them until one side changes.
+    by_name: Arc<BTreeMap<Bytes, User>>,
     /// What was refused, for ACL LOG.
     pub denials: Denials,
 }
@@ -93,7 +95,7 @@ pub struct Users {
 impl Default for Users {
     fn default() -> Self {
         let users = [(Bytes::from(DEFAULT_USER), User::unlimited())];
-        Users { by_name: BTreeMap::from(users), denials: Denials::default() }
+        Users { by_name: Arc::new(BTreeMap::from(users)), denials: Denials::default() }
     }
 }
 
@@ -112,14 +114,14 @@ impl Users {
     }
     /// Makes or changes a user.
     fn set(&mut self, name: Bytes, user: User) {
-        self.by_name.insert(name, user);
+        Arc::make_mut(&mut self.by_name).insert(name, user);
     }
     /// Takes a user away, unless it is the default one; false when there is none.
     fn remove(&mut self, name: &[u8]) -> bool {
-        name != DEFAULT_USER && self.by_name.remove(name).is_some()
+        name != DEFAULT_USER && Arc::make_mut(&mut self.by_name).remove(name).is_some()
     }
     fn set_default_password(&mut self, password: &[u8]) {
-        if let Some(user) = self.by_name.get_mut(DEFAULT_USER) {
+        if let Some(user) = Arc::make_mut(&mut self.by_name).get_mut(DEFAULT_USER) {
             user.nopass = password.is_empty();
             user.passwords.clear();
             user.passwords.extend((!password.is_empty()).then(|| sha256_hex(password)));
