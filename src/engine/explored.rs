@@ -5,6 +5,7 @@ use super::{Client, Engine};
 use crate::command::keys;
 use crate::command::spec::{Group, INSERT, OW, RM, RW, Spec, UPDATE};
 use crate::error::Error;
+use crate::value::Value;
 
 /// What a command does to what others see, as far as its words tell.
 pub(crate) enum Touch<'a> {
@@ -14,6 +15,14 @@ pub(crate) enum Touch<'a> {
     Session,
     /// Anything.
     All,
+}
+
+/// What a key holds.
+pub(crate) enum Glance {
+    /// A string.
+    Text(Vec<u8>),
+    /// Something of this type.
+    Other(&'static str),
 }
 
 /// Commands without keys whose effect and reply are the session's own affair.
@@ -44,23 +53,21 @@ pub(crate) fn is_rewindable(argv: &[&[u8]]) -> bool {
     is_of_keys || BESIDE.contains(&row.spec.name)
 }
 
-impl Client {
-    /// What the command touches; one that is unknown or called wrongly touches nothing but its session.
-    pub(crate) fn touch_of<'a>(&self, argv: &[&'a [u8]]) -> Result<Touch<'a>, Error> {
-        let core = self.shared.lock()?;
-        let Ok(row) = core.state.table.resolve(argv) else { return Ok(Touch::Session) };
-        let spec: &Spec = row.spec;
-        if !row.takes(argv.len()) || OWN.contains(&spec.name) {
-            return Ok(Touch::Session);
-        }
-        if !keys::has_keys(spec) {
-            return Ok(Touch::All);
-        }
-        let writes = |access| access & (RW | OW | RM | INSERT | UPDATE) != 0;
-        Ok(Touch::Keys(
-            keys::find(spec, argv).into_iter().map(|key| (argv[key.at], writes(key.access))).collect(),
-        ))
+/// What the command touches; one that is unknown or called wrongly touches nothing but its session.
+pub(crate) fn touch_of<'a>(argv: &[&'a [u8]]) -> Touch<'a> {
+    let Ok(row) = crate::commands::table().resolve(argv) else { return Touch::Session };
+    let spec: &Spec = row.spec;
+    if !row.takes(argv.len()) || OWN.contains(&spec.name) {
+        return Touch::Session;
     }
+    if !keys::has_keys(spec) {
+        return Touch::All;
+    }
+    let writes = |access| access & (RW | OW | RM | INSERT | UPDATE) != 0;
+    Touch::Keys(keys::find(spec, argv).into_iter().map(|key| (argv[key.at], writes(key.access))).collect())
+}
+
+impl Client {
     /// Whether EXEC would do nothing, as a watched key has changed.
     pub(crate) fn is_watch_broken(&self) -> Result<bool, Error> {
         Ok(self.shared.lock()?.state.store.watch_is_broken(self.id))
@@ -74,6 +81,23 @@ impl Client {
 }
 
 impl Engine {
+    /// Opens sessions for clients that have none since the engine was rewound, in this order.
+    pub(crate) fn reopen<'c>(&self, clients: impl Iterator<Item = &'c mut Client>) -> Result<(), Error> {
+        let mut core = self.shared.lock()?;
+        let now_ms = core.clock.now_ms();
+        clients.for_each(|client| client.id = core.state.open_session(now_ms, None));
+        Ok(())
+    }
+    /// What a key holds if that is a string, or else its type; none when it is not there. Changes nothing at all.
+    pub(crate) fn glance(&self, key: &[u8]) -> Result<Option<Glance>, Error> {
+        let core = self.now()?;
+        let entry =
+            core.state.store.peek(0, key).filter(|entry| !entry.is_expired(core.state.store.now_ms()));
+        Ok(entry.map(|entry| match entry.value() {
+            Value::String(text) => Glance::Text(text.to_vec()),
+            other => Glance::Other(other.type_name()),
+        }))
+    }
     /// Whether there are keys.
     pub(crate) fn holds_keys(&self) -> Result<bool, Error> {
         let core = self.shared.lock()?;

@@ -45,6 +45,7 @@ fn thread_number() -> usize {
 }
 
 impl Shared {
+    #[inline(always)]
     pub(crate) fn new(core: Core) -> Self {
         Shared {
             script_control: core.script_control.clone(),

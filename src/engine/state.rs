@@ -1,10 +1,14 @@
 //! The state of an engine as a value: to keep it, to go back to it, to go on from it twice, to compare it.
 //! All share keys and values with the engine until one side writes. What differs is found in `store::diff`.
 
+#[cfg(feature = "sim")]
+use super::Client;
 use super::blocking::{Blocking, Deliveries};
 use super::lock::Shared;
 use super::{Core, Engine};
 use crate::command::State;
+#[cfg(feature = "sim")]
+use crate::command::session::SCRIPT_SESSION;
 use crate::error::Error;
 use crate::script::Settings;
 use crate::store::Change;
@@ -54,6 +58,11 @@ impl Snapshot {
     /// See [`Engine::state_hash`].
     pub fn state_hash(&self) -> u64 {
         digest(&self.kept.state)
+    }
+    /// The clock that forks get copies of.
+    #[cfg(feature = "sim")]
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.kept.clock
     }
     /// The time of the snapshot in Unix milliseconds.
     pub fn now_ms(&self) -> i64 {
@@ -118,14 +127,24 @@ impl Engine {
         Ok(Engine::from_parts(core.state.detached(), core.clock.standing(), settings, core.blocking))
     }
     /// Goes back to a snapshot that this engine was forked from, to what a new fork of it would be. Since then only commands
-    /// on keys, transactions and scripts may have run, whose effects are put back here and which cost less than a fork; its
-    /// clients have to be gone. False when there is more than that to put back.
+    /// on keys, transactions and scripts may have run, whose effects are put back here and which cost less than a fork. The
+    /// sessions of its clients, which are all there are, are closed: they need [`reopen`](Self::reopen). False when there is
+    /// more than that to put back.
     ///
     /// # Errors
     /// As [`snapshot`](Self::snapshot).
     #[cfg(feature = "sim")]
-    pub(crate) fn rewind(&self, snapshot: &Snapshot) -> Result<bool, Error> {
+    pub(crate) fn rewind<'c>(
+        &self,
+        snapshot: &Snapshot,
+        clients: impl Iterator<Item = &'c mut Client>,
+    ) -> Result<bool, Error> {
         let mut core = self.shared.lock()?;
+        for client in clients {
+            let id = std::mem::replace(&mut client.id, SCRIPT_SESSION);
+            core.forget_wait(id);
+            core.state.forget_session(id);
+        }
         let Kept { state, clock, .. } = &*snapshot.kept;
         if core.fault.is_some() || core.image.is_some() || core.has_moved || !core.state.rewind(state) {
             return Ok(false);
@@ -146,37 +165,38 @@ impl Engine {
         Ok(digest(&self.now()?.state))
     }
     /// The engine, entered, with the store at the clock's time.
-    fn now(&self) -> Result<impl std::ops::DerefMut<Target = Core> + '_, Error> {
+    pub(super) fn now(&self) -> Result<impl std::ops::DerefMut<Target = Core> + '_, Error> {
         let mut core = self.shared.lock()?;
         let now_us = core.clock.now_us();
         core.state.store.begin_unit(now_us);
         Ok(core)
     }
     pub(super) fn from_parts(
-        state: State,
+        mut state: State,
         clock: Clock,
         script_settings: Settings,
         blocking: Blocking,
     ) -> Self {
-        let mut state = state;
         state.measures = !clock.is_manual();
         state.attend();
-        let core = Core {
-            state,
-            vm: None,
-            looked_us: clock.now_us(),
-            clock,
-            has_moved: false,
-            fault: None,
-            image: None,
-            has_shut_down: false,
-            fronts: Vec::new(),
-            blocking,
-            deliveries: Deliveries::default(),
-            script_settings,
-            script_control: Arc::default(),
-        };
-        Engine { shared: Arc::new(Shared::new(core)) }
+        // In one expression: each name on the way would be another copy of all of it.
+        Engine {
+            shared: Arc::new(Shared::new(Core {
+                state,
+                vm: None,
+                looked_us: clock.now_us(),
+                clock,
+                has_moved: false,
+                fault: None,
+                image: None,
+                has_shut_down: false,
+                fronts: Vec::new(),
+                blocking,
+                deliveries: Deliveries::default(),
+                script_settings,
+                script_control: Arc::default(),
+            })),
+        }
     }
 }
 

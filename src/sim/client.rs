@@ -29,8 +29,8 @@ impl Client {
     /// # Errors
     /// As [`crate::Client::call`]; [`Error::is_connection_lost`] when the schedule lost the request or the reply.
     pub fn call<T: AsRef<[u8]>>(&self, argv: impl AsRef<[T]>) -> Call {
-        let argv = argv.as_ref().iter().map(|word| word.as_ref().to_vec()).collect();
-        Call(self.ask(Request::Call { node: self.node, argv }))
+        let words = self.desks.lock().words(argv.as_ref());
+        Call(self.ask(Request::Call { node: self.node, words }))
     }
 
     /// Runs a command once the schedule lets it, and reads its reply as `R`.

@@ -1,6 +1,6 @@
 //! What a step touched of what others see: two steps of different clients whose footprints do not meet may change places.
 
-use std::hash::{BuildHasher, Hash};
+use std::hash::{BuildHasher, Hash, Hasher};
 
 use foldhash::fast::FixedState;
 
@@ -11,6 +11,11 @@ pub(super) struct Footprint {
     all: bool,
 }
 
+/// Hashes several values, the same in each run.
+pub(super) fn hasher() -> impl Hasher {
+    FixedState::with_seed(0).build_hasher()
+}
+
 /// A hash that is the same in each run.
 pub(super) fn hash_of(value: &(impl Hash + ?Sized)) -> u64 {
     FixedState::with_seed(0).hash_one(value)
@@ -19,6 +24,12 @@ pub(super) fn hash_of(value: &(impl Hash + ?Sized)) -> u64 {
 impl Footprint {
     pub(super) fn all() -> Self {
         Footprint { keys: Vec::new(), all: true }
+    }
+
+    /// Of nothing.
+    pub(super) fn clear(&mut self) {
+        self.keys.clear();
+        self.all = false;
     }
 
     pub(super) fn is_all(&self) -> bool {

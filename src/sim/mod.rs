@@ -42,6 +42,7 @@ mod desk;
 mod footprint;
 mod history;
 mod parts;
+mod refill;
 mod report;
 mod run;
 mod sample;

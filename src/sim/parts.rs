@@ -2,12 +2,12 @@
 //! does not depend on the threads.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 
 use super::report::{Progress, Report};
-use super::search::{How, Node, arrange, take_step};
+use super::search::{How, Node, Stop, arrange, take_step};
 use super::world::Base;
 use super::{At, Explore, Reduction, Watching};
 use crate::error::Error;
@@ -98,12 +98,12 @@ impl<'a> Explore<'a> {
             return Ok(first);
         }
         meter.as_ref().inspect(|meter| meter.again());
-        let parts = self.split(base, &how, threads * PARTS)?;
+        let parts = self.split(base, &how, threads * PARTS);
         self.exhaust_parts(base, &how, &parts, threads)
     }
 
     /// What schedules begin with, so that each schedule belongs to one part, in the order of the search.
-    fn split(&self, base: &Arc<Base>, how: &How<'_>, wanted: usize) -> Result<Vec<Vec<Node>>, Error> {
+    fn split(&self, base: &Arc<Base>, how: &How<'_>, wanted: usize) -> Vec<Vec<Node>> {
         const LEVELS: usize = 12;
         let mut parts = vec![Vec::new()];
         for _ in 0..LEVELS {
@@ -112,14 +112,15 @@ impl<'a> Explore<'a> {
             }
             let mut next = Vec::with_capacity(4 * parts.len());
             for part in parts {
-                match self.branches(base, how, &part)? {
-                    Some(branches) => next.extend(branches),
-                    None => next.push(part),
+                // An error is met again by who searches the part, in its turn.
+                match self.branches(base, how, &part) {
+                    Ok(Some(branches)) => next.extend(branches),
+                    Ok(None) | Err(_) => next.push(part),
                 }
             }
             parts = next;
         }
-        Ok(parts)
+        parts
     }
 
     /// The parts that a part consists of; none when its schedule has ended.
@@ -139,7 +140,7 @@ impl<'a> Explore<'a> {
             return Ok(None);
         }
         arrange(&mut actions, &point, how.switches_max);
-        let mut node = Node::open(actions, run.requests(), point);
+        let mut node = Node::open(actions, &run, point);
         let mut branches = Vec::new();
         while node.advance() {
             let mut branch = part.to_vec();
@@ -166,34 +167,39 @@ impl<'a> Explore<'a> {
         parts: &[Vec<Node>],
         threads: usize,
     ) -> Result<Report, Error> {
-        let stop = AtomicBool::new(false);
-        let how = How { stop: Some(&stop), ..*how };
-        let runs = Mutex::new(vec![None; parts.len()]);
+        // Parts behind this one are not wanted: it ends the search, by an error or by the limit.
+        let last = AtomicUsize::new(usize::MAX);
+        let ended = Mutex::new(vec![None; parts.len()]);
         let found = in_parallel(threads, parts.len(), |at| {
+            let how = How { stop: Some(Stop { last: &last, at }), ..*how };
             let found = self.exhaust(base, &how, parts[at].clone());
-            let mut runs = runs.lock();
-            runs[at] = found.as_ref().ok().map(Report::runs);
-            // What comes after the limit is not wanted.
-            let ended: u64 = runs.iter().map_while(|runs| *runs).sum();
-            if found.is_err() || ended >= how.runs_max {
-                stop.store(true, Ordering::Relaxed);
-            }
+            let mut ended = ended.lock();
+            ended[at] = found.as_ref().ok().map(Report::runs);
+            let is_last = |runs: &mut u64, ended: &Option<u64>| {
+                *runs += (*ended)?;
+                Some(*runs)
+            };
+            let reaches = ended.iter().scan(0, is_last).position(|runs| runs >= how.runs_max);
+            let ends = found.is_err().then_some(at).into_iter().chain(reaches).min();
+            last.fetch_min(ends.unwrap_or(usize::MAX), Ordering::Relaxed);
             found
         });
-        let mut reports = Vec::with_capacity(parts.len());
-        for report in found {
-            reports.push(report.unwrap_or_else(|| Ok(Report::default()))?);
-        }
         let mut all = Report { is_exhausted: true, ..Report::default() };
-        for (part, report) in parts.iter().zip(reports) {
+        for (part, found) in parts.iter().zip(found) {
             let left = how.runs_max - all.runs();
-            if report.runs() > left {
-                // As if one thread had met the limit.
-                let how = How { runs_max: left, stop: None, meter: None, ..how };
-                all.add(self.exhaust(base, &how, part.clone())?);
-                break;
+            match found.unwrap_or_else(|| Ok(Report::default())) {
+                Ok(report) if report.runs() <= left => all.add(report),
+                found => {
+                    // As if one thread had met the limit, perhaps before the error.
+                    let how = How { runs_max: left, stop: None, meter: None, ..*how };
+                    let again = self.exhaust(base, &how, part.clone())?;
+                    if again.runs() < left {
+                        found?;
+                    }
+                    all.add(again);
+                    break;
+                }
             }
-            all.add(report);
         }
         Ok(all)
     }

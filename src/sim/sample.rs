@@ -151,8 +151,9 @@ impl Explore<'_> {
         let mut path = Vec::new();
         let mut why = None;
         let mut is_over = false;
+        let mut actions = Vec::new();
         while why.is_none() && path.len() < self.depth_max {
-            let actions = run.actions(&self.faults)?;
+            run.actions_into(&self.faults, &mut actions)?;
             if actions.is_empty() {
                 is_over = true;
                 break;

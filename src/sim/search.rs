@@ -2,7 +2,7 @@
 //! point of the schedule is known by the actions before it.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use foldhash::fast::FixedState;
 use hashbrown::HashSet;
@@ -17,7 +17,7 @@ use super::{Action, At, Explore, Faults, Reduction, View};
 use crate::error::Error;
 
 /// A point of the schedule that is being run, and what was tried there.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Node {
     pub(super) actions: Vec<Action>,
     /// The one that is being tried.
@@ -38,9 +38,19 @@ fn are_independent((a, touched): (Action, &Footprint), (b, other): (Action, &Foo
 }
 
 impl Node {
-    pub(super) fn open(actions: Vec<Action>, requests: Vec<u64>, point: Point) -> Self {
-        let Point { asleep, last, switches } = point;
-        Node { actions, at: 0, tried: Vec::new(), asleep, requests, last, switches }
+    pub(super) fn open(actions: Vec<Action>, run: &Run, point: Point) -> Self {
+        let mut node = Node { actions, ..Node::default() };
+        node.begin(run, point);
+        node
+    }
+
+    /// Is what the run is at, where its actions may happen.
+    fn begin(&mut self, run: &Run, point: Point) {
+        Point { asleep: self.asleep, last: self.last, switches: self.switches } = point;
+        self.at = 0;
+        self.tried.clear();
+        self.requests.clear();
+        self.requests.extend(run.requests());
     }
 
     pub(super) fn action(&self) -> Action {
@@ -79,8 +89,14 @@ impl Node {
     }
 }
 
-/// The points that were reached.
-type Seen = HashSet<u64, FixedState>;
+/// What a search keeps from one schedule to the next.
+#[derive(Default)]
+struct Memory {
+    /// The points that were reached.
+    seen: HashSet<u64, FixedState>,
+    /// Nodes that are used again.
+    spare: Vec<Node>,
+}
 
 /// What is known of the point that a run is at.
 #[derive(Default)]
@@ -101,14 +117,24 @@ pub(super) struct How<'s> {
     pub(super) switches_max: Option<usize>,
     pub(super) stops_at_first: bool,
     pub(super) runs_max: u64,
-    /// Others have found all that is wanted.
-    pub(super) stop: Option<&'s AtomicBool>,
+    /// Others may end it.
+    pub(super) stop: Option<Stop<'s>>,
     pub(super) meter: Option<&'s Meter<'s>>,
+}
+
+/// A search of one part of many. What is found in a part before it may make it needless; what comes behind it may not, for
+/// the outcome does not depend on who is first.
+#[derive(Clone, Copy)]
+pub(super) struct Stop<'s> {
+    /// The last part that is wanted.
+    pub(super) last: &'s AtomicUsize,
+    /// The number of this one.
+    pub(super) at: usize,
 }
 
 impl How<'_> {
     fn is_stopped(&self) -> bool {
-        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
+        self.stop.is_some_and(|stop| stop.at > stop.last.load(Ordering::Relaxed))
     }
 
     pub(super) fn keeps(&self, runs_twice: bool) -> Keeps {
@@ -142,25 +168,25 @@ impl Explore<'_> {
     ) -> Result<Report, Error> {
         let floor = path.len();
         let mut report = Report::default();
-        let mut seen = Seen::default();
+        let mut memory = Memory::default();
         let mut is_cut = false;
         while report.runs() < how.runs_max && !how.is_stopped() {
             let mut run = self.start(base, how.keeps(self.runs_twice))?;
             let point = self.follow(&mut run, &mut path, how.reduction)?;
             report.steps += path.len() as u64;
-            let ended = self.go_on(&mut run, &mut path, point, how, &mut seen, &mut report)?;
+            let ended = self.go_on(&mut run, &mut path, point, how, &mut memory, &mut report)?;
             is_cut |= matches!(ended, Ended::Cut);
             let is_failing = self.close(base, &run, &path, ended, &mut report)?;
             how.meter.inspect(|meter| meter.count(!matches!(ended, Ended::Left), is_failing));
             if is_failing && how.stops_at_first {
                 return Ok(report);
             }
-            if !back(&mut path, floor) {
+            if !back(&mut path, floor, &mut memory.spare) {
                 report.is_exhausted = !is_cut;
                 break;
             }
         }
-        report.states = seen.len() as u64;
+        report.states = memory.seen.len() as u64;
         Ok(report)
     }
 
@@ -171,7 +197,7 @@ impl Explore<'_> {
         path: &mut Vec<Node>,
         mut point: Point,
         how: &How<'_>,
-        seen: &mut Seen,
+        memory: &mut Memory,
         report: &mut Report,
     ) -> Result<Ended, Error> {
         loop {
@@ -180,24 +206,25 @@ impl Explore<'_> {
             }
             if how.reduction == Reduction::States && !path.is_empty() {
                 let told = told_apart(run, &point, how.switches_max)?;
+                let seen = &mut memory.seen;
                 let is_new =
                     if seen.len() < self.states_max { seen.insert(told) } else { !seen.contains(&told) };
                 if !is_new {
                     return Ok(Ended::Left);
                 }
             }
-            let mut actions = run.actions(&how.faults)?;
-            if actions.len() > 1 && run.used.total() >= how.faults_max {
-                actions.retain(|action| !action.is_fault());
+            let mut node = memory.spare.pop().unwrap_or_default();
+            run.actions_into(&how.faults, &mut node.actions)?;
+            if node.actions.len() > 1 && run.used.total() >= how.faults_max {
+                node.actions.retain(|action| !action.is_fault());
             }
-            if actions.is_empty() {
-                return Ok(Ended::Whole);
+            if node.actions.is_empty() || path.len() >= self.depth_max {
+                let is_over = node.actions.is_empty();
+                memory.spare.push(node);
+                return Ok(if is_over { Ended::Whole } else { Ended::Cut });
             }
-            if path.len() >= self.depth_max {
-                return Ok(Ended::Cut);
-            }
-            arrange(&mut actions, &point, how.switches_max);
-            let mut node = Node::open(actions, run.requests(), point);
+            arrange(&mut node.actions, &point, how.switches_max);
+            node.begin(run, point);
             if !node.advance() {
                 return Ok(Ended::Left);
             }
@@ -263,7 +290,7 @@ impl Explore<'_> {
             return tell(&view);
         }
         let mut parts: Vec<String> = Vec::new();
-        for shown in &run.shown {
+        for shown in run.shown.iter() {
             let held = state_text(run, shown).unwrap_or_else(|error| error.to_string());
             parts.push(format!("{}={held}", shown_name(shown, &run.places)));
         }
@@ -336,14 +363,14 @@ pub(super) fn take_step(run: &mut Run, path: &mut [Node], reduction: Reduction) 
 }
 
 /// Goes back to the last point where something is left to be tried; not to those that the search begins with.
-fn back(path: &mut Vec<Node>, floor: usize) -> bool {
+fn back(path: &mut Vec<Node>, floor: usize, spare: &mut Vec<Node>) -> bool {
     while path.len() > floor {
         let Some(node) = path.last_mut() else { break };
         node.at += 1;
         if node.advance() {
             return true;
         }
-        path.pop();
+        spare.extend(path.pop());
     }
     false
 }

@@ -53,7 +53,7 @@ impl Explore<'_> {
         }
         let replay = replay_text(actions, &run);
         let keys = run.shown.iter().map(|shown| shown_name(shown, &run.places)).collect();
-        let names = std::mem::take(&mut run.names);
+        let names = run.names.to_vec();
         Ok(Failure { why, rows: run.rows.take().unwrap_or_default(), names, keys, replay })
     }
 

@@ -153,7 +153,8 @@ impl Update {
         self
     }
 
-    /// Adds to the integer in a column; one that is not there counts as 0.
+    /// Adds to the integer in a column; one that is not there counts as 0. Where a row that is to be changed holds a text
+    /// there, nothing is changed ([`StoreError::NotAnInteger`]).
     pub fn add(mut self, column: &str, by: i64) -> Self {
         self.changes.push((column.to_owned(), Change::Add(by)));
         self
@@ -259,6 +260,16 @@ pub enum StoreError {
     /// A row with the same value in a unique column, or with the same key (column `id`), is there.
     #[error("duplicate {column} in {table}")]
     Duplicate {
+        /// The table.
+        table: String,
+        /// The column.
+        column: String,
+    },
+    /// [`Update::add`] was asked for where a column holds a text.
+    #[error(
+        "cannot add to {column} in {table}: it holds a text, and only an integer or nothing can be added to"
+    )]
+    NotAnInteger {
         /// The table.
         table: String,
         /// The column.
@@ -390,7 +401,7 @@ impl Store {
     /// Changes the rows that meet the conditions; how many there were.
     ///
     /// # Errors
-    /// As [`insert`](Self::insert).
+    /// As [`insert`](Self::insert), and [`StoreError::NotAnInteger`].
     pub async fn update(&self, update: Update) -> Result<u64, StoreError> {
         self.count(Op::Update(update)).await
     }
@@ -443,10 +454,13 @@ pub struct StoreSetup<'w> {
 }
 
 impl StoreSetup<'_> {
-    /// No two rows of the table have the same value in this column; its key is unique anyway.
+    /// No two rows of the table have the same value in this column; its key is unique anyway. Rows that do already end the
+    /// exploration with that error.
     pub fn unique(&mut self, table: &str, column: &str) -> &mut Self {
-        if let Some(tables) = &mut self.tables {
-            tables.make_unique(table, column);
+        if let Some(tables) = &mut self.tables
+            && let Err(error) = tables.make_unique(table, column)
+        {
+            self.error.get_or_insert_with(|| error.into());
         }
         self
     }

@@ -7,6 +7,7 @@ use super::run::{Run, Spot};
 use super::world::Shown;
 use super::{Action, Failure};
 use crate::engine::Engine;
+use crate::engine::explored::Glance;
 use crate::error::Error;
 use crate::reply::{Items, ReplyRef};
 use crate::util::words::quote_word;
@@ -57,8 +58,8 @@ pub(super) fn answer_text(reply: &ReplyRef<'_>) -> String {
 /// What a client asks for, on a line; of another engine than the first with its name.
 pub(super) fn request_text(request: Option<&Request>, places: &[Spot]) -> String {
     match request {
-        Some(Request::Call { node, argv }) => {
-            let words = words_text(&argv.iter().map(Vec::as_slice).collect::<Vec<_>>());
+        Some(Request::Call { node, words }) => {
+            let words = words.with(words_text);
             match places.get(*node) {
                 Some(place) if *node > 0 => format!("{}: {words}", place.name),
                 _ => words,
@@ -91,22 +92,19 @@ pub(super) fn state_text(run: &Run, shown: &Shown) -> Result<String, Error> {
 }
 
 fn key_text(engine: &Engine, key: &[u8]) -> Result<String, Error> {
-    // Looked at in a copy: that somebody looks is no part of the schedule.
-    let mut client = engine.fork()?.try_client()?;
-    let kind: String = client.query([b"TYPE", key])?;
-    let read: &[&[u8]] = match kind.as_str() {
-        "string" => {
-            let value: Vec<u8> = client.query([b"GET", key])?;
-            return Ok(shortened(&quote_word(&value)));
-        }
-        "list" => &[b"LRANGE", key, b"0", b"-1"],
-        "set" => &[b"SMEMBERS", key],
-        "zset" => &[b"ZRANGE", key, b"0", b"-1", b"WITHSCORES"],
-        "hash" => &[b"HGETALL", key],
-        "stream" => &[b"XRANGE", key, b"-", b"+"],
-        _ => return Ok("-".into()),
+    let read: &[&[u8]] = match engine.glance(key)? {
+        None => return Ok("-".into()),
+        Some(Glance::Text(text)) => return Ok(shortened(&quote_word(&text))),
+        Some(Glance::Other("list")) => &[b"LRANGE", key, b"0", b"-1"],
+        Some(Glance::Other("set")) => &[b"SMEMBERS", key],
+        Some(Glance::Other("zset")) => &[b"ZRANGE", key, b"0", b"-1", b"WITHSCORES"],
+        Some(Glance::Other("hash")) => &[b"HGETALL", key],
+        Some(Glance::Other("stream")) => &[b"XRANGE", key, b"-", b"+"],
+        Some(Glance::Other(_)) => return Ok("-".into()),
     };
-    Ok(shortened(&answer_text(&client.call(read)?.view())))
+    // Read in a copy: that somebody looks is no part of the schedule.
+    let reply = engine.fork()?.try_client()?.call(read)?;
+    Ok(shortened(&answer_text(&reply.view())))
 }
 
 /// What would break a line or a column of the table stands escaped.

@@ -44,8 +44,8 @@ impl Blocking {
     /// # Errors
     /// As [`Client::call`].
     pub fn call<T: AsRef<[u8]>>(&mut self, argv: impl AsRef<[T]>) -> Result<Reply, Error> {
-        let argv = argv.as_ref().iter().map(|word| word.as_ref().to_vec()).collect();
-        match self.ask(Request::Call { node: self.client.node, argv })? {
+        let words = self.client.desks.lock().words(argv.as_ref());
+        match self.ask(Request::Call { node: self.client.node, words })? {
             Answer::Reply(reply) => Ok(reply),
             Answer::Store(_) | Answer::Awake => Err(Error::usage("another answer than a command has")),
         }
@@ -208,6 +208,7 @@ impl World {
             Some(text) => End::Failed(text),
             None => End::Done,
         });
-        self.protocols.push(Box::pin(Threaded { client, work: Some(work), asking: None, line: None }));
+        let threaded = Threaded { client, work: Some(work), asking: None, line: None };
+        self.protocols.push(Some(Box::pin(threaded)));
     }
 }

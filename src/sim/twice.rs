@@ -32,11 +32,11 @@ impl Run {
     /// What the run is at.
     pub(super) fn mark(&self) -> Result<Mark, Error> {
         let mut data = 0;
-        for place in &self.places {
+        for place in self.places.iter() {
             data = hash_of(&(data, place.engine.state_hash()?));
         }
         Ok(Mark {
-            requests: self.requests(),
+            requests: self.requests().collect(),
             histories: self.histories(),
             data: hash_of(&(data, &self.tables)),
         })

@@ -3,6 +3,7 @@
 use super::run::{Fate, Run};
 use super::store::Row;
 use super::world::Node;
+use crate::engine::explored::Glance;
 use crate::error::Error;
 use crate::reply::FromReply;
 
@@ -65,7 +66,10 @@ impl View<'_> {
 
     /// The string that a key holds; none when there is none.
     pub fn get(&self, key: &str) -> Option<String> {
-        self.query::<Option<String>, _>(["GET", key]).ok().flatten()
+        match self.run.places.first()?.engine.glance(key.as_bytes()) {
+            Ok(Some(Glance::Text(text))) => String::from_utf8(text).ok(),
+            _ => None,
+        }
     }
 
     /// The integer that a key holds; none when there is none.

@@ -7,6 +7,8 @@ use parking_lot::Mutex;
 
 use super::client::Client;
 use super::desk::{Desk, Desks, End, Outcome, Protocol};
+use super::refill::Refill;
+use super::run::{Session, Spot};
 use super::store::{StoreSetup, Tables};
 use crate::engine::{Engine, Snapshot};
 use crate::error::Error;
@@ -16,51 +18,74 @@ use crate::util::clock::Clock;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Node(pub(super) usize);
 
-/// An engine of a world.
-pub(super) struct Place {
-    pub(super) name: String,
-    pub(super) engine: Engine,
-    /// Requests do not reach it.
-    pub(super) is_down: bool,
-}
-
 /// What is shown beside a schedule.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Shown {
     Key { node: usize, key: Vec<u8> },
     Row { table: String, key: String },
 }
 
-/// What all schedules begin with.
+/// What all schedules begin with, and what schedules that are over have left: to go back costs less than to make it anew.
 pub(super) struct Base {
-    pub(super) nodes: Vec<Origin>,
+    pub(super) nodes: Vec<Snapshot>,
     pub(super) tables: Tables,
     pub(super) now_ms: i64,
+    left: Mutex<Vec<Stage>>,
 }
 
-/// What an engine of the world begins with, and engines of schedules that are over: to go back costs less than to fork.
-pub(super) struct Origin {
-    snapshot: Snapshot,
-    spare: Mutex<Vec<Engine>>,
-}
-
-impl Origin {
-    fn engine(&self) -> Engine {
-        while let Some(engine) = { self.spare.lock().pop() } {
-            if engine.rewind(&self.snapshot) == Ok(true) {
-                return engine;
-            }
+impl Base {
+    /// Takes what a schedule played on.
+    pub(super) fn keep(&self, stage: Stage) {
+        const MOST: usize = 64;
+        let mut left = self.left.lock();
+        if left.len() < MOST {
+            left.push(stage);
         }
-        self.snapshot.fork()
     }
 
-    /// Takes an engine whose schedule is over, and whose clients are gone.
-    pub(super) fn keep(&self, engine: Engine) {
-        const SPARE: usize = 64;
-        let mut spare = self.spare.lock();
-        if spare.len() < SPARE {
-            spare.push(engine);
+    /// Something to play on, as it was at the beginning.
+    fn stage(&self) -> Stage {
+        let left = self.left.lock().pop();
+        left.and_then(|stage| stage.begin(self)).unwrap_or_else(|| Stage::new(self.now_ms))
+    }
+}
+
+/// What a schedule plays on.
+#[derive(Default)]
+pub(super) struct Stage {
+    pub(super) spots: Refill<Spot>,
+    pub(super) desks: Arc<Mutex<Desks>>,
+    pub(super) names: Refill<String>,
+    pub(super) shown: Refill<Shown>,
+    /// Those of the schedule before.
+    pub(super) sessions: Vec<Session>,
+}
+
+impl Stage {
+    fn new(now_ms: i64) -> Self {
+        Stage { desks: Desks::new(now_ms), ..Stage::default() }
+    }
+
+    /// Everything as it was at the beginning; none when that cannot be.
+    fn begin(mut self, base: &Base) -> Option<Self> {
+        if self.spots.len() != base.nodes.len() {
+            return None;
         }
+        for (node, (spot, snapshot)) in self.spots.iter_mut().zip(&base.nodes).enumerate() {
+            let clients = self.sessions.iter_mut().filter_map(|session| session.client(node));
+            if !spot.begin(snapshot, clients) {
+                return None;
+            }
+        }
+        match Arc::get_mut(&mut self.desks) {
+            Some(desks) => desks.get_mut().begin(base.now_ms),
+            // Somebody has kept a handle.
+            None => self.desks = Desks::new(base.now_ms),
+        }
+        self.spots.begin();
+        self.names.begin();
+        self.shown.begin();
+        Some(self)
     }
 }
 
@@ -68,40 +93,33 @@ impl Origin {
 pub struct World {
     /// Where a set-up begins that was done before.
     pub(super) kept: Option<Arc<Base>>,
-    pub(super) places: Vec<Place>,
+    pub(super) stage: Stage,
     pub(super) tables: Tables,
-    pub(super) desks: Arc<Mutex<Desks>>,
-    pub(super) names: Vec<String>,
-    pub(super) protocols: Vec<Protocol>,
-    pub(super) shown: Vec<Shown>,
+    pub(super) protocols: Vec<Option<Protocol>>,
     pub(super) error: Option<Error>,
 }
 
 impl World {
     /// A world with one engine: an empty one, or the one of a set-up that was done before.
     pub(super) fn new(kept: Option<Arc<Base>>) -> Self {
-        let (now_ms, tables) = match &kept {
-            Some(base) => (base.now_ms, base.tables.clone()),
-            None => (0, Tables::default()),
-        };
-        let desks = Arc::new(Mutex::new(Desks { now_ms, ..Desks::default() }));
-        let (places, names, protocols) = (Vec::new(), Vec::new(), Vec::new());
-        let mut world =
-            World { kept, places, tables, desks, names, protocols, shown: Vec::new(), error: None };
-        world.add_place(String::new(), 0, 0);
+        let stage = kept.as_ref().map_or_else(|| Stage::new(0), |base| base.stage());
+        let tables = kept.as_ref().map(|base| base.tables.clone()).unwrap_or_default();
+        let mut world = World { kept, stage, tables, protocols: Vec::new(), error: None };
+        world.add_spot("", 0, 0);
         world
     }
 
-    fn add_place(&mut self, name: String, offset_ms: i64, rate_ppm: i64) {
-        let kept = self.kept.as_ref().and_then(|base| base.nodes.get(self.places.len()));
-        let engine = match kept {
-            Some(origin) => origin.engine(),
+    fn add_spot(&mut self, name: &str, offset_ms: i64, rate_ppm: i64) {
+        let World { kept, stage: Stage { spots, desks, .. }, .. } = self;
+        let snapshot = kept.as_ref().and_then(|base| base.nodes.get(spots.len()));
+        let new = || match snapshot {
+            Some(snapshot) => Spot::new(name, snapshot.fork(), snapshot.clock()),
             None => {
-                let clock = Clock::manual(self.desks.lock().now_ms).skewed(offset_ms, rate_ppm);
-                Engine::builder().clock(clock).build()
+                let clock = Clock::manual(desks.lock().now_ms).skewed(offset_ms, rate_ppm);
+                Spot::new(name, Engine::builder().clock(clock.clone()).build(), &clock)
             }
         };
-        self.places.push(Place { name, engine, is_down: false });
+        spots.add(|spot| spot.name == name, new);
     }
 
     /// What other schedules are to begin with.
@@ -109,11 +127,9 @@ impl World {
         if let Some(error) = self.error {
             return Err(error);
         }
-        let origin = |place: &Place| {
-            place.engine.snapshot().map(|snapshot| Origin { snapshot, spare: Mutex::new(Vec::new()) })
-        };
-        let nodes = self.places.iter().map(origin).collect::<Result<_, _>>()?;
-        Ok(Base { nodes, tables: self.tables, now_ms: self.desks.lock().now_ms })
+        let nodes = self.stage.spots.iter().map(|spot| spot.engine.snapshot()).collect::<Result<_, _>>()?;
+        let now_ms = self.stage.desks.lock().now_ms;
+        Ok(Base { nodes, tables: self.tables, now_ms, left: Mutex::default() })
     }
 
     /// Another engine, independent of the first one, as an instance that a lock is taken on. Its name stands in tables and
@@ -124,17 +140,17 @@ impl World {
 
     /// The same with a clock that is off by `offset_ms` from the world's, and runs `rate_ppm` millionths too fast.
     pub fn node_with_clock(&mut self, name: &str, offset_ms: i64, rate_ppm: i64) -> Node {
-        if is_bad(name) || self.places.iter().any(|place| place.name == name) {
+        if is_bad(name) || self.stage.spots.iter().any(|spot| spot.name == name) {
             self.refuse(name);
         }
-        self.add_place(name.to_owned(), offset_ms, rate_ppm);
-        Node(self.places.len() - 1)
+        self.add_spot(name, offset_ms, rate_ppm);
+        Node(self.stage.spots.len() - 1)
     }
 
     /// Requests to this engine are lost from the beginning on.
     pub fn take_down(&mut self, node: Node) {
-        if let Some(place) = self.places.get_mut(node.0) {
-            place.is_down = true;
+        if let Some(spot) = self.stage.spots.get_mut(node.0) {
+            spot.is_down = true;
         }
     }
 
@@ -149,11 +165,11 @@ impl World {
         if self.kept.is_some() || self.error.is_some() {
             return;
         }
-        let Some(place) = self.places.get(node.0) else {
+        let Some(spot) = self.stage.spots.get(node.0) else {
             self.error = Some(Error::usage("this engine is none of the world"));
             return;
         };
-        let called = place.engine.try_client().and_then(|mut client| client.call(argv));
+        let called = spot.engine.try_client().and_then(|mut client| client.call(argv));
         self.error = called.err();
     }
 
@@ -172,25 +188,26 @@ impl World {
     {
         if let Some(client) = self.add_client(name) {
             let future = protocol(client);
-            self.protocols.push(Box::pin(async move {
+            self.protocols.push(Some(Box::pin(async move {
                 match future.await.failure() {
                     Some(text) => End::Failed(text),
                     None => End::Done,
                 }
-            }));
+            })));
         }
     }
 
     /// The handle of a client whose protocol is to be pushed next; none for a name that cannot be.
     pub(super) fn add_client(&mut self, name: &str) -> Option<Client> {
-        if is_bad(name) || self.names.iter().any(|other| other == name) {
+        let Stage { names, desks, .. } = &mut self.stage;
+        if is_bad(name) || names.iter().any(|other| other == name) {
             self.refuse(name);
             return None;
         }
-        let index = self.names.len();
-        self.desks.lock().desks.push(Desk::default());
-        self.names.push(name.to_owned());
-        Some(Client { desks: self.desks.clone(), index, node: 0 })
+        let index = names.len();
+        desks.lock().desks.push(Desk::default());
+        names.add(|other| other == name, || name.to_owned());
+        Some(Client { desks: desks.clone(), index, node: 0 })
     }
 
     fn refuse(&mut self, name: &str) {
@@ -206,17 +223,21 @@ impl World {
 
     /// The same for keys of another engine.
     pub fn watch_keys_on<T: AsRef<[u8]>>(&mut self, node: Node, keys: impl AsRef<[T]>) {
-        if node.0 >= self.places.len() {
+        if node.0 >= self.stage.spots.len() {
             self.error.get_or_insert_with(|| Error::usage("this engine is none of the world"));
             return;
         }
-        let shown = |key: &T| Shown::Key { node: node.0, key: key.as_ref().to_vec() };
-        self.shown.extend(keys.as_ref().iter().map(shown));
+        for word in keys.as_ref() {
+            let word = word.as_ref();
+            let is_this = |shown: &mut Shown| matches!(shown, Shown::Key { node: of, key } if *of == node.0 && key == word);
+            self.stage.shown.add(is_this, || Shown::Key { node: node.0, key: word.to_vec() });
+        }
     }
 
     /// The same for a row of the business database.
     pub fn watch_row(&mut self, table: &str, key: &str) {
-        self.shown.push(Shown::Row { table: table.to_owned(), key: key.to_owned() });
+        let shown = Shown::Row { table: table.to_owned(), key: key.to_owned() };
+        self.stage.shown.add(|other| *other == shown, || shown.clone());
     }
 
     /// Sets the clock, in Unix milliseconds, before the clients begin; it stands at 0 otherwise.
@@ -224,8 +245,8 @@ impl World {
         if self.kept.is_some() || self.error.is_some() {
             return;
         }
-        self.desks.lock().now_ms = unix_ms;
-        self.error = self.places.iter().find_map(|place| place.engine.set_time(unix_ms).err());
+        self.stage.desks.lock().now_ms = unix_ms;
+        self.error = self.stage.spots.iter().find_map(|spot| spot.engine.set_time(unix_ms).err());
     }
 }
 

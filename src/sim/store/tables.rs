@@ -31,9 +31,16 @@ pub(in crate::sim) struct Tables {
 }
 
 impl Tables {
-    pub(in crate::sim) fn make_unique(&mut self, table: &str, column: &str) {
+    /// # Errors
+    /// Two rows have the same value in this column; then nothing was changed.
+    pub(in crate::sim) fn make_unique(&mut self, table: &str, column: &str) -> Result<(), StoreError> {
+        let mut values = BTreeSet::new();
+        if self.rows(table).filter_map(|(_, row)| row.0.get(column)).any(|value| !values.insert(value)) {
+            return Err(StoreError::Duplicate { table: table.to_owned(), column: column.to_owned() });
+        }
         let tables = Arc::make_mut(&mut self.committed);
         tables.entry(table.to_owned()).or_default().unique.insert(column.to_owned());
+        Ok(())
     }
 
     /// The committed rows of a table.
@@ -64,6 +71,16 @@ impl Tables {
         rows
     }
 
+    /// The column that an update would add to in a row where it holds a text.
+    fn not_an_integer(&self, client: usize, op: &Op) -> Option<StoreError> {
+        let Op::Update(update) = op else { return None };
+        let rows = self.met(client, update);
+        let adds = update.changes.iter().filter(|(_, change)| matches!(change, Change::Add(_)));
+        let is_text = |column: &String| rows.iter().any(|(_, row)| row.text(column).is_some());
+        let (column, _) = adds.into_iter().find(|(column, _)| is_text(column))?;
+        Some(StoreError::NotAnInteger { table: update.table.clone(), column: column.clone() })
+    }
+
     /// What an operation would change, as it is before and would be after.
     fn changes_of(&self, client: usize, op: &Op) -> Vec<(Place, Option<Row>)> {
         match op {
@@ -77,15 +94,20 @@ impl Tables {
         }
     }
 
-    fn updated(&self, client: usize, update: &Update) -> Vec<(Place, Option<Row>)> {
-        let place = |key: &String| (update.table.clone(), key.clone());
-        let candidates: Vec<(String, Row)> = match &update.key {
+    /// The rows that meet the conditions of an update.
+    fn met(&self, client: usize, update: &Update) -> Vec<(String, Row)> {
+        let mut rows: Vec<(String, Row)> = match &update.key {
             Some(key) => {
-                self.seen(client, &place(key)).map(|row| (key.clone(), row.clone())).into_iter().collect()
+                let row = self.seen(client, &(update.table.clone(), key.clone()));
+                row.map(|row| (key.clone(), row.clone())).into_iter().collect()
             }
             None => self.seen_rows(client, &update.table).into_iter().collect(),
         };
-        let meets = |row: &Row| update.conditions.iter().all(|(column, is)| is.holds(row.0.get(column)));
+        rows.retain(|(_, row)| update.conditions.iter().all(|(column, is)| is.holds(row.0.get(column))));
+        rows
+    }
+
+    fn updated(&self, client: usize, update: &Update) -> Vec<(Place, Option<Row>)> {
         let change = |(key, mut row): (String, Row)| {
             for (column, change) in &update.changes {
                 let value = match change {
@@ -94,9 +116,9 @@ impl Tables {
                 };
                 row.0.insert(column.clone(), value);
             }
-            (place(&key), Some(row))
+            ((update.table.clone(), key), Some(row))
         };
-        candidates.into_iter().filter(|(_, row)| meets(row)).map(change).collect()
+        self.met(client, update).into_iter().map(change).collect()
     }
 
     /// The other client whose transaction has to end before this operation can run.
@@ -201,6 +223,9 @@ impl Tables {
     }
 
     fn change(&mut self, client: usize, op: &Op, is_open: bool) -> Result<Told, StoreError> {
+        if let Some(error) = self.not_an_integer(client, op) {
+            return Err(error);
+        }
         let is_insert = matches!(op, Op::Insert { .. });
         let before = self.open.get(&client).cloned();
         let changes = self.changes_of(client, op);
