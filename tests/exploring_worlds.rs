@@ -145,6 +145,44 @@ fn a_conditional_update_tells_how_many_rows_it_changed() {
 }
 
 #[test]
+fn a_text_is_not_added_to() {
+    let explore = Explore::new(|world: &mut World| {
+        world.store().insert("stock", "p1", [("left", "10"), ("note", "x")]).insert(
+            "stock",
+            "p2",
+            [("left", 3)],
+        );
+        world.watch_row("stock", "p1");
+        world.watch_row("stock", "p2");
+        world.client("A", |client| async move {
+            let refused = client.store().update(Update::all("stock").add("left", -1)).await;
+            let (table, column) = ("stock".to_owned(), "left".to_owned());
+            assert_eq!(refused, Err(StoreError::NotAnInteger { table, column }));
+            // Rows that do not meet the conditions do not matter.
+            let update = Update::all("stock").when("left", Is::AtLeast(1)).add("left", -1).add("sold", 1);
+            assert_eq!(client.store().update(update).await?, 1);
+            Ok::<_, StoreError>(())
+        });
+    });
+    let rows = "stock p1=left='10' note='x', stock p2=left=2 sold=1";
+    assert_eq!(texts(&run(explore)), [(rows, 1)]);
+}
+
+#[test]
+fn rows_that_are_there_have_to_be_unique_too() {
+    let explore = |second: &'static str| {
+        Explore::new(move |world: &mut World| {
+            let mut store = world.store();
+            store.insert("users", "1", [("mail", "a@b")]).insert("users", "2", [("mail", second)]);
+            store.unique("users", "mail");
+        })
+    };
+    run(explore("c@d")).assert_ok();
+    let error = explore("a@b").run().expect_err("two of one value").to_string();
+    assert!(error.contains("duplicate mail in users"), "{error}");
+}
+
+#[test]
 fn a_reply_that_is_lost_leaves_open_whether_it_was_committed() {
     let explore = Explore::new(|world: &mut World| {
         world.client("A", |client| async move {
@@ -266,6 +304,44 @@ fn what_is_found_does_not_depend_on_the_threads() {
         let sampled = |threads| told(four_readers().search(search).threads(threads));
         assert_eq!(sampled(3), sampled(1));
     }
+}
+
+#[test]
+fn which_error_is_told_does_not_depend_on_the_threads() {
+    // Two await what is no call, far from the beginning: A when all others are done, C when all but A are.
+    let broken = || {
+        Explore::new(|world: &mut World| {
+            world.setup(["SET", "stock", "10"]);
+            for name in ["A", "B", "C", "D", "E"] {
+                world.client(name, move |client| async move {
+                    if name == "A" {
+                        client.call(["SET", "begun", "1"]).await?;
+                    }
+                    let stock: i64 = client.query(["GET", "stock"]).await?;
+                    let is_alone = name == "C"
+                        && stock == 7
+                        && client.query::<Option<i64>, _>(["GET", "begun"]).await?.is_none();
+                    if is_alone || name == "A" && stock == 6 {
+                        std::future::pending::<()>().await;
+                    }
+                    client.call(["SET", "stock", &(stock - 1).to_string()]).await?;
+                    Ok::<_, Error>(())
+                });
+            }
+        })
+    };
+    let told = |threads| broken().threads(threads).run().expect_err("one of them").to_string();
+    let one = told(1);
+    assert!(one.starts_with("client A awaits something"), "{one}");
+    for threads in [2, 3, 5] {
+        assert_eq!(told(threads), one);
+    }
+    // With a limit before the error there is none.
+    let limited = |threads| {
+        let report = run(broken().limits(2_100, 100).threads(threads));
+        (report.schedules(), report.pruned(), report.outcomes().clone())
+    };
+    assert_eq!(limited(3), limited(1));
 }
 
 #[test]

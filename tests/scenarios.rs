@@ -6,6 +6,7 @@ mod caches;
 mod locks;
 mod messaging;
 mod read_modify_write;
+mod redlock;
 
 use moonkeep::sim::{Explore, Reduction, Report};
 
