@@ -28,7 +28,7 @@ fn open(socket: &Path) -> UnixStream {
 }
 
 /// Reads so many bytes.
-fn read(stream: &mut UnixStream, count: usize) -> String {
+fn read(stream: &mut impl Read, count: usize) -> String {
     let mut bytes = vec![0; count];
     stream.read_exact(&mut bytes).expect("an answer");
     String::from_utf8_lossy(&bytes).into_owned()
@@ -551,6 +551,44 @@ fn the_command_takes_parameters_as_a_server_does() {
     let _ = std::fs::remove_dir_all(&folder);
 }
 
+/// It listens at all addresses of a server's own file but for one that this machine lacks, and rewrites that file.
+#[cfg(feature = "cli")]
+#[test]
+fn the_command_listens_at_several_addresses_and_rewrites_its_file() {
+    use std::io::BufRead;
+    let folder = crate::support::server::fresh_folder().expect("a folder");
+    let (file, more) = (folder.join("redis.conf"), folder.join("more.conf"));
+    std::fs::write(&file, format!("include {}\nbind 127.0.0.1 -127.0.0.2 -203.0.113.1\n", more.display()))
+        .expect("a folder to write to");
+    std::fs::write(&more, "bind 203.0.113.9\nport 1\nmaxmemory 1mb\n").expect("a folder to write to");
+    let mut process = std::process::Command::new(env!("CARGO_BIN_EXE_moonkeep"))
+        .arg("serve")
+        .arg(&file)
+        .args(["--port", "0"])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    let mut lines = std::io::BufReader::new(process.stdout.take().expect("its output")).lines();
+    let first = lines.next().expect("a line").expect("text");
+    let places: Vec<&str> = first.trim_start_matches("moonkeep serves at ").split(" and ").collect();
+    assert_eq!(places.len(), 2, "{first}");
+    for place in places {
+        let mut client = std::net::TcpStream::connect(place).expect("it listens there");
+        let request = b"CONFIG GET maxmemory\r\nCONFIG SET hz 20\r\nCONFIG REWRITE\r\n";
+        client.write_all(request).expect("it reads");
+        let answer = "*2\r\n$9\r\nmaxmemory\r\n$7\r\n1048576\r\n+OK\r\n+OK\r\n";
+        assert_eq!(read(&mut client, answer.len()), answer);
+    }
+    process.kill().and_then(|()| process.wait()).expect("an end");
+    let text = std::fs::read_to_string(&file).expect("it is there");
+    assert!(
+        text.starts_with(&format!("include {}\nbind 127.0.0.1 -127.0.0.2 -203.0.113.1\n", more.display())),
+        "{text}"
+    );
+    assert!(text.contains("\nhz 20\n") && text.contains("\nmaxmemory 1mb\n"), "{text}");
+    let _ = std::fs::remove_dir_all(&folder);
+}
+
 #[cfg(feature = "cli")]
 #[test]
 fn wrong_options_of_serve_say_what_is_allowed() {
@@ -558,7 +596,7 @@ fn wrong_options_of_serve_say_what_is_allowed() {
         (&["--clock", "lunar"][..], "--clock takes system or manual, not \"lunar\""),
         (&["--version", "8.0"], "--version takes 7.0, not \"8.0\": no other one is there"),
         (&["--port", "70000"], "--port takes a number up to 65535"),
-        (&["--bind", "localhost"], "--bind takes an IP address, as 127.0.0.1 or ::"),
+        (&["--bind", "localhost"], "bind takes IP addresses, as 127.0.0.1 -::1, not \"localhost\""),
         (&["--advance", "5"], "--now and --advance need --clock manual"),
         (&["--config", "user=a on", "--config", "user=a off"], "--config user=… names a user twice"),
         (
@@ -573,8 +611,8 @@ fn wrong_options_of_serve_say_what_is_allowed() {
         (&["no/such/file"], "no/such/file: No such file or directory"),
         (&["Cargo.toml"], "Cargo.toml: line 1: there is no parameter \"[package]\""),
         (
-            &["--config", "bind=1.2.3.4 ::1"],
-            "bind takes one IP address, as 127.0.0.1 or ::, not \"1.2.3.4 ::1\"",
+            &["--config", "bind=1.2.3.4 -nowhere"],
+            "bind takes IP addresses, as 127.0.0.1 -::1, not \"1.2.3.4 -nowhere\"",
         ),
         (&["--maxmemory", "much"], "maxmemory does not take \"much\": argument must be a memory value"),
         (&["--port", "1", "--bind", "203.0.113.1"], "cannot listen at 203.0.113.1:1: "),

@@ -1,10 +1,12 @@
 //! The settings of an engine: all parameters that a server has. What the engine reads stands in a field; what only CONFIG
 //! sets and shows is kept by name. The table of parameters is in `rows`, the command in `commands::configuration`.
 
+mod rewrite;
 mod rows;
 mod setting;
 mod values;
 
+pub use rewrite::ConfigFile;
 pub use setting::Setting;
 
 use super::master::Master;

@@ -81,6 +81,20 @@ impl OutputLimits {
         *self = changed;
         Ok(())
     }
+    /// The lines of a configuration file, and of each whether it is not the default.
+    pub(super) fn lines(&self, name: &str, size: fn(u64) -> String) -> Vec<(String, bool)> {
+        let default = OutputLimits::default();
+        let classes = [
+            ("normal", self.normal, default.normal),
+            ("replica", self.replica, default.replica),
+            ("pubsub", self.pubsub, default.pubsub),
+        ];
+        let line = |(class, limit, default): (&str, BufferLimit, BufferLimit)| {
+            let sizes = [limit.hard_bytes, limit.soft_bytes].map(size).join(" ");
+            (format!("{name} {class} {sizes} {}", limit.soft_seconds), limit != default)
+        };
+        classes.into_iter().map(line).collect()
+    }
     fn class(&mut self, name: &[u8]) -> Option<&mut BufferLimit> {
         match name {
             name if is(name, "normal") => Some(&mut self.normal),

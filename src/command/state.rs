@@ -3,7 +3,7 @@
 
 use super::blocking::Unblock;
 use super::cluster::Cluster;
-use super::config::Config;
+use super::config::{Config, ConfigFile};
 use super::host::{Debug, Files, Saving};
 use super::libraries::Libraries;
 use super::pause::Pause;
@@ -55,6 +55,8 @@ pub struct State {
     pub(crate) process: Option<Arc<Process>>,
     /// Where files are, when they may be anywhere.
     pub(crate) files: Option<Arc<dyn Files>>,
+    /// The configuration file, if there is one.
+    pub(crate) config_file: Option<ConfigFile>,
     /// When the engine was made, in milliseconds.
     pub started_at_ms: i64,
     /// All commands.
@@ -148,6 +150,7 @@ impl State {
             samples: Samples::default(),
             process: None,
             files: None,
+            config_file: None,
             started_at_ms: 0,
             table,
             log: log::Log::default(),
@@ -235,6 +238,15 @@ impl State {
     /// How many changes there were since all was saved last.
     pub fn changes_since_save(&self) -> u64 {
         self.store.dirty().saturating_sub(self.saving.saved_dirty)
+    }
+    /// Rewrites the configuration file; with `all` also for parameters that have their default.
+    ///
+    /// # Errors
+    /// There is none; within, why it could not be rewritten.
+    pub(crate) fn rewrite_config(&self, all: bool) -> Result<Result<(), String>, Failure> {
+        let file = self.config_file.as_ref().ok_or(Failure::NO_CONFIG_FILE)?;
+        let users = self.users.iter().map(|(name, user)| user.line(name, self.table)).collect();
+        Ok(file.rewrite(&self.config, users, all))
     }
     /// Settings have changed.
     pub(crate) fn heed_config(&mut self) {

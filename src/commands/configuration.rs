@@ -1,4 +1,4 @@
-//! CONFIG: reading and changing the settings that `command::config` lists. There is no file to rewrite.
+//! CONFIG: reading and changing the settings that `command::config` lists.
 
 use crate::command::config::{Setting, setting, settings};
 use crate::command::spec::*;
@@ -172,8 +172,11 @@ fn config_resetstat(cx: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Fl
     Ok(Flow::Done)
 }
 
-fn config_rewrite(_: &mut Ctx<'_>, _: Argv<'_>, _: &mut Reply) -> Result<Flow, Failure> {
-    Err(Failure::NO_CONFIG_FILE)
+fn config_rewrite(cx: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
+    let why = |why: String| Failure::config_not_rewritten("Rewriting config file", &why);
+    cx.state.rewrite_config(false)?.map_err(why)?;
+    out.ok();
+    Ok(Flow::Done)
 }
 
 fn config_help(_: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {

@@ -157,8 +157,11 @@ fn change_repl_id(cx: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Flow
     Ok(Flow::Done)
 }
 
-fn config_rewrite(_: &mut Ctx<'_>, _: Argv<'_>, _: &mut Reply) -> Result<Flow, Failure> {
-    Err(Failure::NO_CONFIG_FILE)
+fn config_rewrite(cx: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
+    let why = |why: String| Failure::config_not_rewritten("CONFIG-REWRITE-FORCE-ALL failed", &why);
+    cx.state.rewrite_config(true)?.map_err(why)?;
+    out.ok();
+    Ok(Flow::Done)
 }
 
 fn client_eviction(cx: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {

@@ -2,7 +2,7 @@
 
 use super::{Blocking, Engine, Files};
 use crate::command::cluster::Node;
-use crate::command::config::{Config, setting};
+use crate::command::config::{Config, ConfigFile, setting};
 use crate::error::Error;
 use crate::reply::Reply;
 use crate::script::{Coverage, Limits, Settings, is_free_name};
@@ -18,6 +18,7 @@ pub struct Builder {
     hasher_seed: u64,
     config: Config,
     files: Option<Arc<dyn Files>>,
+    config_file: Option<ConfigFile>,
     nodes: Vec<(Node, Vec<u16>)>,
     script_settings: Settings,
     blocking: Blocking,
@@ -78,6 +79,13 @@ impl Builder {
     #[must_use]
     pub fn files(mut self, files: Arc<dyn Files>) -> Self {
         self.files = Some(files);
+        self
+    }
+    /// The configuration file that CONFIG REWRITE rewrites, by its whole path, and where it is. It is not read here: see
+    /// [`setting`](Self::setting). Default: none, and CONFIG REWRITE says so.
+    #[must_use]
+    pub fn config_file(mut self, path: &str, files: Arc<dyn Files>) -> Self {
+        self.config_file = Some(ConfigFile { path: path.into(), files, directory: "".into() });
         self
     }
     /// Tells a node of a cluster (`setting("cluster-enabled", "yes")`) of another one: its identity of 40 hexadecimal
@@ -190,6 +198,8 @@ impl Builder {
         // Nobody else has the engine yet.
         if let Ok(mut core) = engine.shared.lock() {
             core.state.files = self.files;
+            let directory = core.state.config.text("dir").into();
+            core.state.config_file = self.config_file.map(|file| ConfigFile { directory, ..file });
             if let Some(cluster) = &mut core.state.cluster {
                 self.nodes.into_iter().for_each(|(node, slots)| cluster.add(node, slots));
             }

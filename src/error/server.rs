@@ -207,6 +207,10 @@ impl Failure {
         let after = format!("') - {why}");
         Failure::with_word("ERR CONFIG SET failed (possibly related to argument '", name, &after)
     }
+    /// A configuration file that could not be rewritten.
+    pub fn config_not_rewritten(what: &str, why: &str) -> Self {
+        Failure::Text(format!("ERR {what}: {why}").into())
+    }
     /// REPLCONF ip-address without an end.
     pub fn replica_address_too_long(bytes: usize) -> Self {
         Failure::Text(

@@ -3,11 +3,12 @@
 use crate::parameters;
 use crate::setting::{Setting, number, setting_help, text};
 use crate::{Refusal, Word, next_word, print};
-use moonkeep::server::{Disk, InMemory, Listen, Server};
+use moonkeep::server::{Disk, InMemory, Interface, Listen, Server};
 use moonkeep::{Blocking, Clock, Engine, Files, Limits};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
-use std::path::Path;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -19,8 +20,8 @@ Usage: moonkeep serve [OPTIONS] [CONFIGFILE]
 
 Where it listens (default: --port 6379):
   --port N            TCP port; 0 lets the system choose one, or stands for none where there is a unix socket
-  --bind ADDRESS      the address it listens at (default 127.0.0.1: this machine only); whoever reaches the port may do
-                      everything, unless there is a password
+  --bind ADDRESS …    the addresses it listens at (default 127.0.0.1: this machine only), one with a dash before it only if
+                      the machine has it; whoever reaches the port may do everything, unless there is a password
   --requirepass WORD  the password that clients have to give (AUTH); ACL SETUSER has more of this kind
   --unix PATH         a unix socket
   --dir DIRECTORY     where the keyspace is kept in a file: loaded from there at the start, written there by SAVE and BGSAVE,
@@ -30,7 +31,7 @@ Where it listens (default: --port 6379):
   --NAME VALUE …      a parameter as redis-server takes it, as --save 900 1 --maxmemory 100mb; --config NAME=VALUE is the
                       same in one word. For each user: --user alice on \">secret\" ~orders:* +@read; aclfile names a file of
                       users in DIRECTORY
-  CONFIGFILE          such parameters, one a line, as in redis.conf; options that come after it win
+  CONFIGFILE          such parameters, one a line, as in redis.conf; options that come after it win. CONFIG REWRITE rewrites it
   --max-clients N     how many clients are served at a time (default 10000)
 
 Which time it is:
@@ -73,6 +74,8 @@ struct Options {
     users: Vec<String>,
     /// There is a place for files.
     keeps_files: bool,
+    /// The file that CONFIG REWRITE rewrites.
+    file: Option<PathBuf>,
     script_work: Option<u64>,
 }
 
@@ -89,6 +92,7 @@ pub(crate) fn run(parser: &mut lexopt::Parser) -> Result<ExitCode, Refusal> {
                 for (name, value) in parameters::of_file(Path::new(&path))? {
                     options.parameter(&name, value)?;
                 }
+                options.file = Some(std::path::absolute(&path)?);
             }
         }
     }
@@ -101,7 +105,8 @@ impl Options {
         match option {
             "--port" => self.listen.port = Some(number(parser, "--port takes a number up to 65535")?),
             "--bind" => {
-                self.listen.address = number(parser, "--bind takes an IP address, as 127.0.0.1 or ::")?;
+                let words = parser.values()?.map(|word| word.to_string_lossy().into_owned());
+                self.parameter("bind", words.collect::<Vec<_>>().join(" "))?;
             }
             "--unix" => self.listen.unix = Some(parser.value()?.into()),
             "--max-clients" => {
@@ -152,8 +157,10 @@ impl Options {
                 self.listen.port = Some(port).filter(|port| *port > 0);
             }
             "bind" => {
-                let address = value.trim_start_matches('-').parse();
-                self.listen.address = address.map_err(|_| not("one IP address, as 127.0.0.1 or ::"))?;
+                let interfaces = value.split_ascii_whitespace().map(interface).collect();
+                self.listen.interfaces =
+                    Option::ok_or_else(interfaces, || not("IP addresses, as 127.0.0.1 -::1"))?;
+                self.parameters.push((name.to_owned(), value));
             }
             "unixsocket" => self.listen.unix = Some(value.into()),
             // These hold once all else is set up.
@@ -181,7 +188,7 @@ impl Options {
         self.setting.prepare(&engine, &mut engine.client())?;
         self.admit(&engine)?;
         let server = Server::bind(&engine, &self.listen)
-            .map_err(|error| Refusal(format!("cannot listen at {}: {error}", self.place(None))))?;
+            .map_err(|error| Refusal(format!("cannot listen at {}: {error}", self.place(&self.asked()))))?;
         let handle = server.handle();
         let mut signals = Signals::new([SIGINT, SIGTERM])?;
         std::thread::spawn(move || {
@@ -191,8 +198,7 @@ impl Options {
             signals.forever().next();
             std::process::exit(1);
         });
-        let port = server.tcp_address().map(|address| address.port());
-        print(format!("moonkeep serves at {}\n", self.place(port)).as_bytes())?;
+        print(format!("moonkeep serves at {}\n", self.place(server.tcp_addresses())).as_bytes())?;
         server.run().map_err(|error| Refusal(format!("stopped: {error}")))?;
         engine.save_at_end()?;
         Ok(())
@@ -203,7 +209,9 @@ impl Options {
         let work = self.script_work.unwrap_or(SCRIPT_WORK);
         let limits = Limits { work, time_ms: u64::MAX, ..Limits::default() };
         let mut builder = Engine::builder().clock(clock).seed(self.setting.seed).script_limits(limits);
-        builder = builder.blocking(Blocking::Refuse).setting("bind", &self.listen.address.to_string())?;
+        builder = builder.blocking(Blocking::Refuse);
+        // Unless another one is given.
+        builder = builder.setting("bind", &Ipv4Addr::LOCALHOST.to_string())?;
         if let Some(port) = self.listen.port {
             builder = builder.setting("port", &port.to_string())?;
         }
@@ -221,6 +229,9 @@ impl Options {
             } else {
                 builder = builder.setting(name, value)?;
             }
+        }
+        if let Some(file) = &self.file {
+            builder = builder.config_file(&file.to_string_lossy(), Arc::new(Disk));
         }
         if !self.keeps_files {
             return Ok(builder.files(Arc::new(InMemory::default())).build());
@@ -269,12 +280,26 @@ impl Options {
             Err(error) => Err(Refusal(format!("{}: {error}", path.display()))),
         }
     }
-    /// Where it listens, as people write it.
-    fn place(&self, port: Option<u16>) -> String {
-        let tcp = port
-            .or(self.listen.port)
-            .map(|port| std::net::SocketAddr::new(self.listen.address, port).to_string());
-        let unix = self.listen.unix.as_ref().map(|path| path.display().to_string());
-        tcp.into_iter().chain(unix).collect::<Vec<_>>().join(" and ")
+    /// Where it is to listen for TCP.
+    fn asked(&self) -> Vec<SocketAddr> {
+        let port = self.listen.port;
+        let address = |it: &Interface| port.map(|port| SocketAddr::new(it.address, port));
+        self.listen.interfaces.iter().filter_map(address).collect()
     }
+    /// Where it listens, as people write it.
+    fn place(&self, addresses: &[SocketAddr]) -> String {
+        let unix = self.listen.unix.as_ref().map(|path| path.display().to_string());
+        addresses.iter().map(SocketAddr::to_string).chain(unix).collect::<Vec<_>>().join(" and ")
+    }
+}
+
+/// An interface as a server's parameter `bind` has it: with a dash before it, it may be missing.
+fn interface(word: &str) -> Option<Interface> {
+    let (may_miss, word) = word.strip_prefix('-').map_or((false, word), |word| (true, word));
+    let address = match word {
+        "*" => Ok(Ipv4Addr::UNSPECIFIED.into()),
+        "::*" => Ok(Ipv6Addr::UNSPECIFIED.into()),
+        _ => word.parse(),
+    };
+    Some(Interface { address: address.ok()?, may_miss })
 }

@@ -4,6 +4,10 @@
 use super::Config;
 use crate::util::bytes::Bytes;
 use crate::util::num::{parse_i64, parse_memory};
+use crate::value::preview::quoted;
+
+/// Texts that are empty without being none: a configuration file may say so.
+const EMPTY_TEXTS: [&str; 3] = ["aclfile", "ignore-warnings", "logfile"];
 
 /// Whether a value is one, and if not, why.
 type Check = fn(&[u8]) -> Result<(), &'static str>;
@@ -187,6 +191,21 @@ impl Setting {
         };
         shown.into_bytes()
     }
+    /// A value as a configuration file has it; none where it is given by having no line.
+    pub(super) fn in_file(&self, value: &[u8]) -> Option<String> {
+        let text = String::from_utf8_lossy(value);
+        let is_size = matches!(self.kind, Kind::Number { unit: Unit::Memory, .. })
+            || ["maxmemory-clients", "repl-backlog-size"].contains(&self.name);
+        match self.kind {
+            Kind::Text | Kind::Bytes => {
+                let is_none =
+                    value.is_empty() && self.default.is_empty() && !EMPTY_TEXTS.contains(&self.name);
+                (!is_none).then(|| quoted(value))
+            }
+            _ if ["dir", "notify-keyspace-events"].contains(&self.name) => Some(quoted(value)),
+            _ => Some(text.parse().ok().filter(|_| is_size).map_or(text.into_owned(), Unit::in_file)),
+        }
+    }
     /// Sets the value.
     ///
     /// # Errors
@@ -278,6 +297,12 @@ impl Unit {
             }
             false => Err(format!("argument must be between {min} and {max} inclusive")),
         }
+    }
+    /// A number of bytes as a configuration file has it: in the largest unit of which it is a multiple.
+    pub(super) fn in_file(bytes: u64) -> String {
+        let units = [(30, "gb"), (20, "mb"), (10, "kb")];
+        let unit = units.into_iter().find(|(bits, _)| bytes > 0 && bytes.trailing_zeros() >= *bits);
+        unit.map_or_else(|| bytes.to_string(), |(bits, name)| format!("{}{name}", bytes >> bits))
     }
     pub(super) fn show(self, number: i128) -> String {
         match self {

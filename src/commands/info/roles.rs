@@ -43,7 +43,7 @@ pub(super) fn server(cx: &Ctx<'_>, fields: &mut Fields) {
     fields.add("configured_hz", &hz);
     fields.add("lru_clock", now_us.div_euclid(1_000_000) & 0xff_ffff);
     fields.add("executable", process.map_or("", |process| &process.executable));
-    fields.add("config_file", "");
+    fields.add("config_file", cx.state.config_file.as_ref().map_or("", |file| &file.path));
     fields.add("io_threads_active", 0);
     fields.add("moonkeep_version", env!("CARGO_PKG_VERSION"));
 }

@@ -14,10 +14,10 @@ pub struct Disk;
 
 impl Files for Disk {
     fn write(&self, directory: &str, name: &str, content: &[u8]) -> Result<(), String> {
-        write_whole(&Path::new(directory).join(name), content).map_err(|error| error.to_string())
+        write_whole(&Path::new(directory).join(name), content).map_err(|error| system_text(&error))
     }
     fn read(&self, directory: &str, name: &str) -> Result<Vec<u8>, String> {
-        fs::read(Path::new(directory).join(name)).map_err(|error| error.to_string())
+        fs::read(Path::new(directory).join(name)).map_err(|error| system_text(&error))
     }
     /// The directory must be there. Links are followed.
     fn directory(&self, from: &str, name: &str) -> Result<String, String> {

@@ -23,8 +23,8 @@ use turns::{Mailbox, Turns};
 pub struct Listen {
     /// The TCP port; 0 lets the system choose one. None for no TCP.
     pub port: Option<u16>,
-    /// The address of the interface. Default: the loopback, so that only this machine is served.
-    pub address: IpAddr,
+    /// The interfaces it listens at for TCP. Default: the loopback, so that only this machine is served.
+    pub interfaces: Vec<Interface>,
     /// The file of a unix socket. One that an earlier server left behind gives way.
     pub unix: Option<PathBuf>,
     /// How many clients are served at a time; further ones get an error. This sets `maxclients`, which CONFIG SET may
@@ -34,8 +34,18 @@ pub struct Listen {
 
 impl Default for Listen {
     fn default() -> Self {
-        Listen { port: None, address: IpAddr::V4(Ipv4Addr::LOCALHOST), unix: None, clients_max: None }
+        let loopback = Interface { address: IpAddr::V4(Ipv4Addr::LOCALHOST), may_miss: false };
+        Listen { port: None, interfaces: vec![loopback], unix: None, clients_max: None }
     }
+}
+
+/// An interface of this machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Interface {
+    /// Its address; unspecified for all interfaces.
+    pub address: IpAddr,
+    /// It is no error when the machine has no such address.
+    pub may_miss: bool,
 }
 
 /// An engine that unmodified Redis clients reach over sockets, in RESP2 and RESP3.
@@ -66,7 +76,7 @@ impl Default for Listen {
 #[derive(Debug)]
 pub struct Server {
     turns: Turns,
-    tcp_address: Option<SocketAddr>,
+    tcp_addresses: Vec<SocketAddr>,
 }
 
 impl Server {
@@ -77,7 +87,7 @@ impl Server {
     pub fn bind(engine: &Engine, listen: &Listen) -> io::Result<Self> {
         let mut listeners = Vec::new();
         if let Some(port) = listen.port {
-            listeners.push(Listener::tcp(SocketAddr::new(listen.address, port))?);
+            listeners = tcp_listeners(&listen.interfaces, port)?;
         }
         if let Some(path) = &listen.unix {
             listeners.push(Listener::unix(path)?);
@@ -86,17 +96,21 @@ impl Server {
             let text = "a server needs a TCP port or the path of a unix socket";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
         }
-        let tcp_address = listeners.iter().find_map(Listener::tcp_address);
+        let tcp_addresses: Vec<SocketAddr> = listeners.iter().filter_map(Listener::tcp_address).collect();
         if let Some(count) = listen.clients_max {
             engine.set_clients_max(count).map_err(io::Error::other)?;
         }
-        let port = tcp_address.map_or(0, |address| address.port());
+        let port = tcp_addresses.first().map_or(0, SocketAddr::port);
         let turns = Turns::new(engine.clone(), listeners, Figures::new(port))?;
-        Ok(Server { turns, tcp_address })
+        Ok(Server { turns, tcp_addresses })
     }
-    /// The address it listens to, with the port that the system chose.
+    /// The address it listens to, the first one of several, with the port that the system chose.
     pub fn tcp_address(&self) -> Option<SocketAddr> {
-        self.tcp_address
+        self.tcp_addresses.first().copied()
+    }
+    /// All addresses it listens to.
+    pub fn tcp_addresses(&self) -> &[SocketAddr] {
+        &self.tcp_addresses
     }
     /// What stops it from another thread.
     pub fn handle(&self) -> Handle {
@@ -112,6 +126,33 @@ impl Server {
         self.turns.engine().add_front(Arc::downgrade(&front), process).map_err(io::Error::other)?;
         self.turns.run()
     }
+}
+
+/// Listeners at one port of several interfaces. One at all IPv6 addresses listens at those of IPv4 too.
+fn tcp_listeners(interfaces: &[Interface], port: u16) -> io::Result<Vec<Listener>> {
+    let mut listeners: Vec<Listener> = Vec::new();
+    let is_all = |address: IpAddr| address.is_ipv6() && address.is_unspecified();
+    let mut interfaces = interfaces.to_vec();
+    interfaces.sort_by_key(|interface| !is_all(interface.address));
+    for interface in interfaces {
+        let first = listeners.first().and_then(Listener::tcp_address);
+        // A port that the system chose for the first one is that of all.
+        let port = first.map_or(port, |address| address.port());
+        match Listener::tcp(SocketAddr::new(interface.address, port)) {
+            Err(error) if interface.may_miss && is_missing(&error) => {}
+            Err(error)
+                if error.kind() == io::ErrorKind::AddrInUse
+                    && first.is_some_and(|first| is_all(first.ip())) => {}
+            listener => listeners.push(listener?),
+        }
+    }
+    Ok(listeners)
+}
+
+/// Whether the machine has no such address, or no addresses of this kind (EAFNOSUPPORT).
+fn is_missing(error: &io::Error) -> bool {
+    const NO_FAMILY: i32 = 97;
+    error.kind() == io::ErrorKind::AddrNotAvailable || error.raw_os_error() == Some(NO_FAMILY)
 }
 
 /// Stops a [`Server`].

@@ -95,8 +95,10 @@ impl Socket {
     }
     /// Who is at the other end. Of a unix socket the server shows the path of its own end for both.
     pub(super) fn peer(&self, listener: &Listener) -> Peer {
-        let text =
-            |address: io::Result<SocketAddr>| address.map_or("?:0".into(), |address| address.to_string());
+        // A client of IPv4 at a listener of IPv6 is one of IPv4.
+        let shown =
+            |address: SocketAddr| SocketAddr::new(address.ip().to_canonical(), address.port()).to_string();
+        let text = |address: io::Result<SocketAddr>| address.map_or("?:0".into(), shown);
         match (self, listener) {
             (Socket::Tcp(stream), _) => Peer {
                 address: text(stream.peer_addr()).into(),
