@@ -56,6 +56,15 @@ fn a_client_that_waits_is_served_by_another_one_or_by_the_clock() {
 }
 
 #[test]
+fn a_server_that_migrates_meets_nobody() {
+    let mut served = Served::default();
+    assert_eq!(call(&mut served, MAIN, "MIGRATE localhost 1 k 0 100"), "+NOKEY");
+    assert_eq!(call(&mut served, MAIN, "SET k v"), "+OK");
+    let unreachable = "-IOERR error or timeout writing to target instance";
+    assert_eq!(call(&mut served, MAIN, "MIGRATE localhost 1 k 0 100"), unreachable);
+}
+
+#[test]
 fn a_client_that_vanishes_waits_no_more() {
     let mut served = Served::default();
     let mut vanishes = open(&served.socket());

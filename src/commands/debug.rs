@@ -41,6 +41,7 @@ static ROWS: &[Row] = &[
     ("assert", 2..=ANY, refused),
     ("change-repl-id", 2..=2, change_repl_id),
     ("client-eviction", 2..=2, client_eviction),
+    ("clusterlink", 5..=5, cluster_link),
     ("config-rewrite-force-all", 2..=2, config_rewrite),
     ("crash-and-recover", 2..=ANY, refused),
     ("digest", 2..=2, digest),
@@ -160,6 +161,20 @@ fn change_repl_id(cx: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Flow
 fn config_rewrite(cx: &mut Ctx<'_>, _: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
     let why = |why: String| Failure::config_not_rewritten("CONFIG-REWRITE-FORCE-ALL failed", &why);
     cx.state.rewrite_config(true)?.map_err(why)?;
+    out.ok();
+    Ok(Flow::Done)
+}
+
+/// Nodes of a cluster have no links here, so there is nothing to kill.
+fn cluster_link(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
+    if !is(argv[2], "kill") {
+        return Err(Failure::wrong_subcommand("DEBUG", argv[1]));
+    }
+    let cluster = cx.state.cluster.as_ref().ok_or(Failure::NO_CLUSTER_LINK)?;
+    let is_known = cluster.nodes().any(|node| cx.state.node_id(node).as_bytes() == argv[4]);
+    if !is_known {
+        return Err(Failure::unknown_node(argv[4]));
+    }
     out.ok();
     Ok(Flow::Done)
 }

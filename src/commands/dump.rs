@@ -204,7 +204,9 @@ fn migrated<'a>(argv: Argv<'a>) -> Result<Argv<'a>, Failure> {
 fn migrate(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Failure> {
     let keys = migrated(argv)?;
     if keys.iter().filter(|key| cx.read(key).is_some()).count() > 0 {
-        return Err(Failure::NO_NETWORK);
+        // Clients of a server meet the error that they would know.
+        let is_served = cx.state.debug.is_served;
+        return Err(if is_served { Failure::TARGET_UNREACHABLE } else { Failure::NO_NETWORK });
     }
     out.status("NOKEY");
     Ok(Flow::Done)

@@ -17,6 +17,8 @@ texts! {
     MIGRATE_KEY_AND_KEYS = "ERR When using MIGRATE KEYS option, the key argument must be set to the empty string";
     /// MIGRATE, which would need a network.
     NO_NETWORK = "ERR MIGRATE is not supported by moonkeep: an engine has no network. Use DUMP and RESTORE.";
+    /// The same on a server: as if nobody listened there.
+    TARGET_UNREACHABLE = "IOERR error or timeout writing to target instance";
     /// SORT by what is no number.
     SORT_NOT_NUMBERS = "ERR One or more scores can't be converted into double";
     /// A HyperLogLog command on another string.

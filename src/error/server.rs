@@ -143,6 +143,8 @@ texts! {
     NO_SUCH_FILE = "ERR No such file or directory";
     /// DEBUG CLIENT-EVICTION while clients are not evicted.
     NO_CLIENT_EVICTION = "ERR maxmemory-clients is disabled.";
+    /// DEBUG CLUSTERLINK where there is no cluster.
+    NO_CLUSTER_LINK = "ERR Debug option only available for cluster mode enabled setup!";
     /// DEBUG PROTOCOL push in RESP2.
     NEEDS_RESP3 = "ERR RESP2 is not supported by this command";
     /// DEBUG PROTOCOL of a type that is none.
