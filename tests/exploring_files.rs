@@ -26,7 +26,9 @@ fn the_smallest_failing_schedule_is_a_table_and_a_page() {
     let (out, error, code) = explore(&[LEASE, "--html", page.to_str().expect("text")]);
     assert_eq!((code, error.as_str()), (1, ""));
     assert!(
-        out.starts_with("22 schedules run and 0 left out, all there are: 8 break an invariant.\n"),
+        out.starts_with(
+            "22 schedules run and 0 left out, the others are like one of these: 8 break an invariant.\n"
+        ),
         "{out}"
     );
     let (_, table) = out.split_once("\n\n").expect("a table");
@@ -65,15 +67,20 @@ fn what_holds_in_every_schedule_is_told() {
     for file in ["examples/protocols/fenced.explore", "examples/protocols/retry.explore"] {
         let (out, error, code) = explore(&[file]);
         assert_eq!((code, error.as_str()), (0, ""), "{file}: {out}");
-        assert!(out.contains("all there are: none breaks an invariant."), "{out}");
+        assert!(out.contains("the others are like one of these: none breaks an invariant."), "{out}");
     }
     let (out, _, code) = explore(&["examples/protocols/fenced.explore", "--runs", "3"]);
     assert_eq!(code, 3);
     assert!(out.contains("3 schedules run and 0 left out, not all there are"), "{out}");
     let (out, _, code) =
         explore(&["examples/protocols/fenced.explore", "--random", "20", "--seed", "7", "--twice"]);
+    assert_eq!(code, 3);
+    assert!(out.contains("20 schedules run and 0 left out, not all there are: none breaks"), "{out}");
+    let (out, _, code) = explore(&["examples/protocols/fenced.explore", "--reduction", "none"]);
     assert_eq!(code, 0);
-    assert!(out.contains("20 schedules run"), "{out}");
+    assert!(out.contains(" all there are: none breaks an invariant."), "{out}");
+    let (out, _, _) = explore(&["examples/protocols/fenced.explore", "--html", "unwritten.html"]);
+    assert!(out.ends_with("No schedule is shown: unwritten.html is not written.\n"), "{out}");
 }
 
 #[test]
@@ -89,7 +96,9 @@ fn reductions_and_bounds_may_be_chosen() {
         let (count, code) = run(args);
         assert!(count <= all.0 && code == 1, "{args:?}: {count}");
     }
-    assert_eq!(run(&["--switches", "0"]).1, 0, "nobody is interrupted");
+    let (out, _, code) = explore(&["examples/protocols/lease.explore", "--switches", "0"]);
+    assert_eq!(code, 3, "nobody is interrupted, and not all was tried");
+    assert!(out.contains("all with at most 0 forced switches: none breaks an invariant."), "{out}");
 }
 
 #[test]
@@ -112,6 +121,26 @@ fn a_mistake_is_told_with_its_line_and_column() {
         ("let x = file(\"nowhere.lua\")\nclient A\nend\n", "1:9: cannot read "),
         ("let x = nowhere\nclient A\nend\n", "1:9: nothing is named \"nowhere\" here"),
         ("client A\n    GET k extra) (1\nend\n", "2:20: here stands \")\""),
+        ("client A\n    SET k $y\nend\n", "2:11: nothing is named \"y\" here"),
+        ("setup NOPE\nclient A\nend\n", "1:7: there is no command \"NOPE\""),
+        ("client A\n    INCR k x\nend\n", "2:5: INCR takes 2 words, its name included, not 3"),
+        ("client A\n    CONFIG GETT x\nend\n", "2:5: CONFIG has no subcommand \"GETT\""),
+        ("client A\nend\ninvariant \"x\" at end: [GETT k]\n", "3:23: there is no command \"GETT\""),
+        (
+            "client A\n    tally a\nend\ninvariant \"x\" at end: tally(\"b\")\n",
+            "4:23: no client counts \"b\": a",
+        ),
+        ("client A\nend\ninvariant \"x\" at end: is_done(\"Q\")\n", "3:23: no client is named \"Q\": A"),
+        ("client A\n    note foo(1)\nend\n", "2:10: there is no function \"foo\" here: int, len,"),
+        ("client A\n    note len()\nend\n", "2:10: len takes 1 values, not 0"),
+        ("client A A\nend\n", "1:10: a client is named \"A\" already"),
+        ("client A\n    break\nend\n", "2:5: `break` ends a `while`, and there is none around it"),
+        ("client A\n    let a-b = 3\nend\n", "2:10: here stands \"=\""),
+        ("client A\n    let nil = 1\nend\n", "2:9: \"nil\" is no name for a value"),
+        ("let x = 1\nlet x = 2\nclient A\nend\n", "2:5: x has its value already"),
+        ("faults crashes=1 crashes=2\nclient A\nend\n", "1:18: how often crashes may happen is said already"),
+        ("client A\n    SET k \"\\q\"\nend\n", "2:11: there is no escape \\q"),
+        ("client A\n    SET k \"\\x0g\"\nend\n", "2:11: behind \\x stand two hexadecimal digits"),
     ];
     for (at, (text, wanted)) in cases.iter().enumerate() {
         let path = written(&format!("mistake{at}.explore"), text);
@@ -123,13 +152,47 @@ fn a_mistake_is_told_with_its_line_and_column() {
     let path = written("deep.explore", &depth);
     let (_, error, code) = explore(&[path.to_str().expect("text")]);
     assert!(code == 2 && error.contains("the expression is nested too deeply"), "{error}");
+    let sum = format!("client A\n    let x = 1{}\nend\n", "+1".repeat(100_000));
+    let blocks = format!("client A\n{}{}end\n", "if 1\n".repeat(8_000), "end\n".repeat(8_000));
+    for (text, wanted) in
+        [(sum, "a line has at most 256 operators"), (blocks, "blocks are nested at most 100 deep")]
+    {
+        let path = written("many.explore", &text);
+        let (_, error, code) = explore(&[path.to_str().expect("text")]);
+        assert!(code == 2 && error.contains(wanted), "{error}");
+    }
+    let path = written("bytes.explore", "");
+    std::fs::write(&path, b"client A\nnote \"\xff\"\nend\n").expect("a file");
+    let (_, error, code) = explore(&[path.to_str().expect("text")]);
+    assert!(code == 2 && error.ends_with("bytes.explore:2: what stands here is no UTF-8\n"), "{error}");
+}
+
+#[test]
+fn an_invariant_whose_command_fails_does_not_hold() {
+    let told = |invariant: &str, wanted: i32| {
+        let text = format!(
+            "setup SET k 1\nsetup SET zero 0\nclient A\n    tally a\nend\ninvariant \"x\" at end: {invariant}\n"
+        );
+        let path = written("asks.explore", &format!("\u{feff}{text}"));
+        let (out, error, code) = explore(&[path.to_str().expect("text")]);
+        assert_eq!(code, wanted, "{invariant}: {out}{error}");
+        out
+    };
+    assert!(told("[LLEN k]", 1).contains("violated: x: 6:23: WRONGTYPE Operation against a key"));
+    told("[BLPOP n 0]", 1);
+    told("is_error([LLEN k])", 0);
+    told("is_error([GET k])", 1);
+    told("[GET zero]", 1);
+    told("not [GET zero] and [GET k] and not \"\" and tally(\"a\")", 0);
+    told("[GET k] == \"\\x31\"", 0);
 }
 
 #[test]
 fn a_mistake_while_it_runs_breaks_the_protocol() {
     let cases = [
         ("client A\n    let x = GET k\n    SET k (x + 1)\nend\n", "mistake: 3:12: nil is no integer"),
-        ("client A\n    SET k $y\nend\n", "mistake: 2:11: nothing is named \"y\" here"),
+        ("client A\n    sleep 0 - 1\nend\n", "mistake: 2:13: -1 is no time in milliseconds"),
+        ("client A\n    tally x \"a\"\nend\n", "mistake: 2:13: x is counted by an integer, not by a"),
         ("client A\n    while 1\n    end\nend\n", "mistake: 2:11: this goes round more than 100000 times"),
         ("client A\n    let x = 9223372036854775807 + 1\nend\n", "mistake: 2:33: there is no such integer"),
     ];
@@ -138,10 +201,13 @@ fn a_mistake_while_it_runs_breaks_the_protocol() {
         let (out, _, code) = explore(&[path.to_str().expect("text")]);
         assert!(code == 1 && out.contains(&format!("violated: the protocol has no {wanted}")), "{out}");
     }
-    let path = written("fails.explore", "client A\n    INCR k x\nend\nclient B\n    fail \"no\"\nend\n");
+    let path = written(
+        "fails.explore",
+        "setup SET k x\nclient A\n    INCR k\nend\nclient B\n    fail \"no\"\nend\n",
+    );
     let (out, _, code) = explore(&[path.to_str().expect("text")]);
     assert_eq!(code, 0);
-    assert!(out.contains("A: ERR wrong number of arguments for 'incr' command, B: no\n"), "{out}");
+    assert!(out.contains("A: ERR value is not an integer or out of range, B: no\n"), "{out}");
 }
 
 #[test]
@@ -150,6 +216,13 @@ fn options_that_are_wrong_are_told() {
         (&["--what", LEASE][..], "invalid option '--what'; see `moonkeep explore --help`"),
         (&[LEASE, "--runs", "many"], "--runs takes a number, not \"many\""),
         (&[LEASE, "--pct", "3"], "--pct takes DEPTH,RUNS, as 3,10000: not \"3\""),
+        (&[LEASE, "--random", "0"], "--random takes a number of schedules from 1 on"),
+        (&[LEASE, "--pct", "0,9"], "--pct takes a depth and a number of schedules, each from 1 on"),
+        (&[LEASE, "--pct", "3,9", "--random", "9"], "--random and --pct: one of them, once"),
+        (
+            &[LEASE, "--random", "9", "--switches", "1"],
+            "--switches is a bound of a search over all schedules",
+        ),
         (&[LEASE, LEASE], "one file, not also "),
         (&["nowhere.explore"], "cannot read nowhere.explore: "),
         (&[], "which file? see `moonkeep explore --help`"),

@@ -364,7 +364,10 @@ impl<'a> Explore<'a> {
         let base = self.base()?;
         let mut report = match self.search {
             Search::Exhaustive => self.exhaust_all(&base, None)?,
-            Search::Bounded { switches } => self.exhaust_all(&base, Some(switches))?,
+            Search::Bounded { switches } => {
+                let report = self.exhaust_all(&base, Some(switches))?;
+                Report { is_exhausted: false, is_bound_exhausted: report.is_exhausted, ..report }
+            }
             Search::Random { seed, runs } => self.random(&base, seed, runs)?,
             Search::Pct { depth, runs, seed } => self.pct(&base, depth, runs, seed)?,
         };
@@ -374,7 +377,7 @@ impl<'a> Explore<'a> {
                 Search::Random { .. } | Search::Pct { .. } => None,
             };
             if report.failure.is_none() {
-                report.failure = Some(self.show(&base, &actions, why)?);
+                report.failure = Some(self.show(&base, &actions, Some(why))?);
             }
         }
         Ok(report)

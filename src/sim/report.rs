@@ -8,7 +8,9 @@ use super::table::Row;
 /// A schedule that breaks an invariant; shown as a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// The name of the invariant, and what the predicate said.
+    /// An invariant is broken: not in each schedule that [`Explore::replay`](super::Explore::replay) runs.
+    pub is_broken: bool,
+    /// The name of the invariant, and what the predicate said; or what is said where none is broken.
     pub why: String,
     /// The steps, in order.
     pub rows: Vec<Row>,
@@ -29,6 +31,7 @@ pub struct Report {
     pub(super) steps: u64,
     pub(super) states: u64,
     pub(super) is_exhausted: bool,
+    pub(super) is_bound_exhausted: bool,
     pub(super) outcomes: BTreeMap<String, u64>,
     pub(super) failure: Option<Failure>,
     /// The first schedule that failed, and why.
@@ -101,10 +104,16 @@ impl Report {
         self.states
     }
 
-    /// Whether every schedule was run or shown to be like one that was. A random search never is, nor one that met a limit:
-    /// that it found nothing proves nothing.
+    /// Whether every schedule was run or shown to be like one that was. A random search never is, nor one with a bound on
+    /// switches or one that met a limit: that it found nothing proves nothing.
     pub fn is_exhausted(&self) -> bool {
         self.is_exhausted
+    }
+
+    /// Whether every schedule within the bound on switches was run or shown to be like one that was; false for a search that
+    /// has no such bound.
+    pub fn is_bound_exhausted(&self) -> bool {
+        self.is_bound_exhausted
     }
 
     /// How many schedules ended in which way.

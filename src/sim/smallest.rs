@@ -34,7 +34,7 @@ impl Explore<'_> {
                 };
                 let found = self.exhaust(base, &how, Vec::new())?;
                 if let Some((actions, why)) = found.first_failing {
-                    return self.show(base, &actions, why).map(Some);
+                    return self.show(base, &actions, Some(why)).map(Some);
                 }
                 if found.runs() >= how.runs_max {
                     return Ok(None);
@@ -45,16 +45,24 @@ impl Explore<'_> {
     }
 
     /// The table of a schedule that was run.
-    pub(super) fn show(&self, base: &Arc<Base>, actions: &[Action], why: String) -> Result<Failure, Error> {
+    pub(super) fn show(
+        &self,
+        base: &Arc<Base>,
+        actions: &[Action],
+        broken: Option<String>,
+    ) -> Result<Failure, Error> {
         let mut run = self.start(base, Keeps { rows: true, ..Keeps::default() })?;
         for &action in actions {
             let is_forced = run.actions(&self.faults)?.len() == 1;
             run.step(action, is_forced)?;
         }
+        let is_over = run.actions(&self.faults)?.is_empty();
+        let unbroken = if is_over { "nothing" } else { "nothing yet: the schedule goes on from here" };
+        let (is_broken, why) = (broken.is_some(), broken.unwrap_or_else(|| unbroken.into()));
         let replay = replay_text(actions, &run);
         let keys = run.shown.iter().map(|shown| shown_name(shown, &run.places)).collect();
         let names = run.names.to_vec();
-        Ok(Failure { why, rows: run.rows.take().unwrap_or_default(), names, keys, replay })
+        Ok(Failure { is_broken, why, rows: run.rows.take().unwrap_or_default(), names, keys, replay })
     }
 
     /// See [`Explore::replay`].
@@ -66,17 +74,21 @@ impl Explore<'_> {
             let action = parse_action(word, &run)?;
             let open = run.actions(&self.faults)?;
             if !open.contains(&action) {
-                let text = replay_text(&open, &run);
-                return Err(Error::usage(format!(
-                    "{word} cannot happen at step {}: only {text}",
-                    actions.len() + 1
-                )));
+                let step = actions.len() + 1;
+                return Err(Error::usage(match replay_text(&open, &run) {
+                    text if text.is_empty() => {
+                        format!("{word} cannot happen at step {step}: the schedule is over")
+                    }
+                    text => format!("{word} cannot happen at step {step}: only {text}"),
+                }));
             }
             run.step(action, open.len() == 1)?;
             actions.push(action);
             why = why.or_else(|| self.broken(&run, At::EachStep));
         }
-        let why = why.or_else(|| self.broken(&run, At::End)).unwrap_or_else(|| "nothing".into());
+        // What holds at the end is not asked before it.
+        let is_over = run.actions(&self.faults)?.is_empty();
+        let why = why.or_else(|| is_over.then(|| self.broken(&run, At::End)).flatten());
         self.show(base, &actions, why)
     }
 }

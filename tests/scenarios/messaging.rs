@@ -74,6 +74,32 @@ fn s2_a_processing_list_loses_nothing_and_may_do_it_twice() {
     assert_eq!(effects(false), ["0", "1", "2"]);
 }
 
+/// Consumers that take so many tasks each, one of which takes longer than the other.
+fn consumers(each: &'static [(&'static str, usize)]) -> Explore<'static> {
+    Explore::new(move |world: &mut World| {
+        world.setup(["RPUSH", "q", "m1", "m2"]);
+        world.watch_keys(["done"]);
+        for &(name, tasks) in each {
+            world.client(name, move |client| async move {
+                for _ in 0..tasks {
+                    let Some(task) = client.query::<Option<String>, _>(["LPOP", "q"]).await? else { break };
+                    client.sleep(Duration::from_millis(if name == "slow" { 100 } else { 10 })).await;
+                    client.call(["RPUSH", "done", &task]).await?;
+                }
+                Ok::<_, Error>(())
+            });
+        }
+    })
+}
+
+#[test]
+fn s6_what_is_delivered_first_may_be_done_last() {
+    let two = all(consumers(&[("slow", 1), ("fast", 1)]));
+    assert_eq!(ends(&two), [("done=[m1, m2]", 1), ("done=[m2, m1]", 1)]);
+    // One consumer for what belongs together keeps its order.
+    assert_eq!(ends(&all(consumers(&[("slow", 2)]))), [("done=[m1, m2]", 1)]);
+}
+
 /// A consumer of a group that may die, and one that claims what was not acknowledged for thirty seconds.
 fn group(acknowledges_first: bool) -> Explore<'static> {
     Explore::new(move |world: &mut World| {

@@ -7,10 +7,15 @@ pub(super) struct Cursor<'t> {
     line: usize,
     at: usize,
     depth: usize,
+    /// How many operators the line has had.
+    operators: usize,
 }
 
 /// Expressions are nested so deep and no deeper.
 const DEPTH_MAX: usize = 100;
+
+/// A line has so many operators and no more.
+const OPERATORS_MAX: usize = 256;
 
 /// Operators by how tightly they bind, loosest first.
 const OPERATORS: [&[(&str, Operator)]; 6] = [
@@ -35,7 +40,7 @@ fn is_of_name(c: char) -> bool {
 
 impl<'t> Cursor<'t> {
     pub(super) fn new(text: &'t str, line: usize) -> Self {
-        Cursor { text, line, at: 0, depth: 0 }
+        Cursor { text, line, at: 0, depth: 0, operators: 0 }
     }
 
     fn rest(&self) -> &'t str {
@@ -111,6 +116,23 @@ impl<'t> Cursor<'t> {
         Ok(name.to_owned())
     }
 
+    /// A name for a value.
+    pub(super) fn name_of_value(&mut self) -> Result<String, Mistake> {
+        const TAKEN: [&str; 6] = ["nil", "not", "and", "or", "try", "client"];
+        let at = self.place();
+        let name = self.word();
+        if name.is_empty() {
+            return at.mistake("here stands a name");
+        }
+        if name.starts_with(|c: char| c.is_ascii_digit()) || TAKEN.contains(&name.as_str()) {
+            return at.mistake(format!(
+                "{name:?} is no name for a value: letters, digits and _, not a digit first, and none of {}",
+                TAKEN.join(", ")
+            ));
+        }
+        Ok(name)
+    }
+
     pub(super) fn integer(&mut self) -> Result<i64, Mistake> {
         let at = self.place();
         self.word().parse().or_else(|_| at.mistake("here stands a number"))
@@ -137,21 +159,38 @@ impl<'t> Cursor<'t> {
     /// A text between quotes: with escapes between double ones, as it is between single ones.
     fn string(&mut self, at: Place) -> Result<Vec<u8>, Mistake> {
         let quote = self.take();
-        let mut text = String::new();
+        let mut text = Vec::new();
         loop {
             match self.take() {
                 None => return at.mistake("the text that begins here has no end"),
-                c if c == quote => return Ok(text.into_bytes()),
-                Some('\\') if quote == Some('"') => match self.take() {
-                    Some('n') => text.push('\n'),
-                    Some('r') => text.push('\r'),
-                    Some('t') => text.push('\t'),
-                    Some(c) => text.push(c),
-                    None => return at.mistake("the text that begins here has no end"),
-                },
-                Some(c) => text.push(c),
+                c if c == quote => return Ok(text),
+                Some('\\') if quote == Some('"') => text.push(self.escape(at)?),
+                Some(c) => text.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
             }
         }
+    }
+
+    /// The byte that an escape stands for.
+    fn escape(&mut self, at: Place) -> Result<u8, Mistake> {
+        Ok(match self.take() {
+            Some('n') => b'\n',
+            Some('r') => b'\r',
+            Some('t') => b'\t',
+            Some(c @ ('"' | '\\' | '\'')) => c as u8,
+            Some('x') => {
+                let digits = self.rest().get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok());
+                let Some(byte) = digits else {
+                    return at.mistake("behind \\x stand two hexadecimal digits");
+                };
+                self.at += 2;
+                byte
+            }
+            Some(c) => {
+                let text = format!("there is no escape \\{c}: \\n, \\r, \\t, \\xNN, \\\", \\' and \\\\");
+                return at.mistake(text);
+            }
+            None => return at.mistake("the text that begins here has no end"),
+        })
     }
 
     /// One word of a command: what stands together is joined. `stop` ends it as a blank does.
@@ -208,6 +247,10 @@ impl<'t> Cursor<'t> {
         loop {
             let at = self.place();
             let Some(operator) = self.operator(operators) else { return Ok(left) };
+            self.operators += 1;
+            if self.operators > OPERATORS_MAX {
+                return at.mistake(format!("a line has at most {OPERATORS_MAX} operators"));
+            }
             let right = self.binary(level + 1, asks)?;
             left = Expr { kind: Kind::Binary(operator, Box::new(left), Box::new(right)), at };
         }
@@ -273,6 +316,7 @@ impl<'t> Cursor<'t> {
     }
 
     fn asked(&mut self) -> Result<Kind, Mistake> {
+        let asked_at = self.place();
         self.take();
         let mut words = Vec::new();
         loop {
@@ -282,7 +326,7 @@ impl<'t> Cursor<'t> {
                 Some(']') if words.is_empty() => return at.mistake("here stand the words of a command"),
                 Some(']') => {
                     self.take();
-                    return Ok(Kind::Ask(Command { words }));
+                    return Ok(Kind::Ask(Command { at: asked_at, words }));
                 }
                 Some(_) => words.push(self.command_word("]")?),
             }

@@ -37,6 +37,7 @@ pub(super) enum Part {
 
 #[derive(Debug, Clone)]
 pub(super) struct Command {
+    pub(super) at: Place,
     /// The parts of a word are joined.
     pub(super) words: Vec<Vec<Part>>,
 }

@@ -1,6 +1,8 @@
 //! `moonkeep explore`: a protocol written as a small text file is run under every schedule. Here: options, what is printed,
-//! exit codes. `language` is what a file says, `parse` and `expression` read it, `value` and `play` run it, `html` draws a schedule.
+//! exit codes. `language` is what a file says, `parse` and `expression` read it, `check` looks for slips of the pen, `value` and
+//! `play` run it, `html` draws a schedule.
 
+mod check;
 mod expression;
 mod html;
 mod language;
@@ -23,11 +25,12 @@ moonkeep explore: run a protocol of several clients under every schedule
 
 Usage: moonkeep explore [OPTIONS] FILE
 
-Prints the smallest schedule that breaks an invariant as a table, with a string that runs it again.
+Prints the smallest schedule that breaks an invariant as a table, with a string that runs it again. FILE may be `-` for
+standard input.
 
 Options:
   --replay STRING     run exactly this schedule, and print it
-  --html FILE         also write the schedule as a page, with a lane for each client
+  --html FILE         also write the schedule that is shown as a page, with a lane for each client
   --random RUNS       run so many schedules by chance instead of all
   --pct DEPTH,RUNS    so many by random priorities that change at DEPTH - 1 points
   --seed N            of what is by chance (default 0)
@@ -39,8 +42,8 @@ Options:
   --twice             run each schedule twice, and refuse what is not the same again
   --progress          tell on standard error how far it is
 
-Exit code: 0 every invariant holds, 1 one is broken, 2 the file or an option is wrong, 3 nothing was found but not all
-was tried.
+Exit code: 0 every invariant holds in every schedule, 1 one is broken or a schedule met a mistake, 2 the file or an option
+is wrong, 3 nothing was found but not all was tried: by chance, with a bound on switches, or up to a limit.
 
 A file:
   setup SET stock 10                  # runs once, before the clients
@@ -63,7 +66,8 @@ A file:
 A command begins with a capital letter; $NAME and (EXPRESSION) stand for values in it. Statements: let, if elif else
 end, while end, break, stop, sleep MS, note, tally, fail. `let x = try COMMAND` keeps an error. Expressions: numbers,
 texts, nil, or and not, == != < <= > >= .. + - * / %, int len item is_error is_lost now; in invariants [COMMAND],
-tally, is_done, is_crashed, and `at each step`.
+tally, is_done, is_crashed, and `at each step`. nil, 0, \"0\" and \"\" are false. A text in double quotes has the escapes
+\\n \\r \\t \\xNN \\\" and \\\\.
 ";
 
 struct Options {
@@ -94,20 +98,19 @@ pub(super) fn run(parser: &mut lexopt::Parser) -> Result<ExitCode, Refusal> {
     let Some(file) = &options.file else {
         return Err(Refusal("which file? see `moonkeep explore --help`".into()));
     };
-    let text = std::fs::read_to_string(file)
-        .map_err(|error| Refusal(format!("cannot read {}: {error}", file.display())))?;
+    let text = read(file)?;
     let wrong = |mistake: language::Mistake| Refusal(format!("{}:{mistake}", file.display()));
     let protocol = parse::parse(&text).map_err(wrong)?;
+    check::check(&protocol).map_err(wrong)?;
     let play = Play::new(protocol, file.parent().unwrap_or(Path::new("."))).map_err(wrong)?;
     let explore = searched(play.explore(), &options);
     if let Some(schedule) = &options.replay {
         let failure = explore.replay(schedule)?;
-        let is_broken = failure.why != "nothing";
         show(&options, file, "One schedule, run again.", &failure)?;
-        return Ok(ExitCode::from(u8::from(is_broken)));
+        return Ok(ExitCode::from(u8::from(failure.is_broken)));
     }
     let report = explore.run()?;
-    let summary = summary(&report);
+    let summary = summary(&report, &options);
     print(format!("{summary}\n").as_bytes())?;
     for (outcome, count) in report.outcomes() {
         print(
@@ -121,13 +124,40 @@ pub(super) fn run(parser: &mut lexopt::Parser) -> Result<ExitCode, Refusal> {
             show(&options, file, &summary, failure)?;
             Ok(ExitCode::from(1))
         }
-        None if report.is_exhausted() || options.sampled.is_some() => Ok(ExitCode::SUCCESS),
-        None => Ok(ExitCode::from(3)),
+        None => {
+            if let Some(path) = &options.html {
+                print(format!("No schedule is shown: {} is not written.\n", path.display()).as_bytes())?;
+            }
+            Ok(ExitCode::from(if report.is_exhausted() { 0 } else { 3 }))
+        }
     }
 }
 
-fn summary(report: &Report) -> String {
-    let whole = if report.is_exhausted() { "all there are" } else { "not all there are" };
+/// The text of a file, or of standard input.
+fn read(file: &Path) -> Result<String, Refusal> {
+    let read = match file.as_os_str().as_encoded_bytes() {
+        b"-" => std::io::read_to_string(std::io::stdin()).map(String::into_bytes),
+        _ => std::fs::read(file),
+    };
+    let bytes = read.map_err(|error| Refusal(format!("cannot read {}: {error}", file.display())))?;
+    match String::from_utf8(bytes) {
+        // Some editors begin a file with a mark of its encoding.
+        Ok(text) => Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text)),
+        Err(error) => {
+            let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+            let line = good.iter().filter(|byte| **byte == b'\n').count() + 1;
+            Err(Refusal(format!("{}:{line}: what stands here is no UTF-8", file.display())))
+        }
+    }
+}
+
+fn summary(report: &Report, options: &Options) -> String {
+    let whole = match options.switches {
+        Some(most) if report.is_bound_exhausted() => format!("all with at most {most} forced switches"),
+        _ if !report.is_exhausted() => "not all there are".into(),
+        _ if options.reduction == Reduction::None => "all there are".into(),
+        _ => "the others are like one of these".into(),
+    };
     let failing = match report.failing() {
         0 => "none breaks an invariant".to_owned(),
         count => format!("{count} break an invariant"),
@@ -205,12 +235,25 @@ fn options(parser: &mut lexopt::Parser) -> Result<Option<Options>, Refusal> {
             name => set(&mut options, name, parser)?,
         }
     }
-    Ok(Some(options))
+    match options.sampled {
+        Some(Sampled::Random(0)) => Err(Refusal("--random takes a number of schedules from 1 on".into())),
+        Some(Sampled::Pct(0, _) | Sampled::Pct(_, 0)) => {
+            Err(Refusal("--pct takes a depth and a number of schedules, each from 1 on".into()))
+        }
+        Some(_) if options.switches.is_some() => {
+            Err(Refusal("--switches is a bound of a search over all schedules, not of one by chance".into()))
+        }
+        _ => Ok(Some(options)),
+    }
 }
 
 /// An option that has a value.
 fn set(options: &mut Options, name: &str, parser: &mut lexopt::Parser) -> Result<(), Refusal> {
     let known = ["replay", "random", "pct", "seed", "switches", "reduction", "runs", "depth", "threads"];
+    let is_by_chance = |name: &str| name == "random" || name == "pct";
+    if is_by_chance(name) && options.sampled.is_some() {
+        return Err(Refusal("--random and --pct: one of them, once".into()));
+    }
     if !known.contains(&name) {
         return Err(Refusal(format!("invalid option '--{name}'; see `moonkeep explore --help`")));
     }

@@ -8,13 +8,17 @@ use super::language::{Clients, Command, Invariant, Mistake, Place, Protocol, Sou
 /// # Errors
 /// The first mistake, with its line and column.
 pub(super) fn parse(text: &str) -> Result<Protocol, Mistake> {
-    let mut lines = Lines { lines: text.lines().collect(), at: 0 };
+    let mut lines = Lines { lines: text.lines().collect(), at: 0, depth: 0, loops: 0 };
     let mut protocol = Protocol::default();
     while let Some(mut line) = lines.next() {
         let at = line.place();
         match line.word().as_str() {
             "let" => {
-                let name = line.name("a name")?;
+                let at = line.place();
+                let name = line.name_of_value()?;
+                if protocol.constants.iter().any(|(other, _)| *other == name) {
+                    return at.mistake(format!("{name} has its value already"));
+                }
                 line.expect("=")?;
                 protocol.constants.push((name, line.expression(false)?));
             }
@@ -22,7 +26,10 @@ pub(super) fn parse(text: &str) -> Result<Protocol, Mistake> {
             "watch" => protocol.watched.extend(line.command()?.words),
             "time" => protocol.time_ms = Some(line.integer()?),
             "faults" => faults(&mut line, &mut protocol)?,
-            "client" | "clients" => protocol.clients.push(clients(&mut line, &mut lines, at)?),
+            "client" | "clients" => {
+                let more = clients(&mut line, &mut lines, at, &protocol)?;
+                protocol.clients.push(more);
+            }
             "invariant" => protocol.invariants.push(invariant(&mut line)?),
             "end" => return at.mistake("there is no block that this `end` could end"),
             other => {
@@ -43,7 +50,13 @@ pub(super) fn parse(text: &str) -> Result<Protocol, Mistake> {
 struct Lines<'t> {
     lines: Vec<&'t str>,
     at: usize,
+    /// How many blocks are open, and how many of them are loops.
+    depth: usize,
+    loops: usize,
 }
+
+/// Blocks are nested so deep and no deeper.
+const DEPTH_MAX: usize = 100;
 
 impl<'t> Lines<'t> {
     fn next(&mut self) -> Option<Cursor<'t>> {
@@ -62,6 +75,9 @@ fn faults(line: &mut Cursor<'_>, protocol: &mut Protocol) -> Result<(), Mistake>
     while !line.is_over() {
         let at = line.place();
         let name = line.name("a fault, as clock-jumps=1")?;
+        if protocol.faults.iter().any(|(other, ..)| *other == name) {
+            return at.mistake(format!("how often {name} may happen is said already"));
+        }
         line.expect("=")?;
         let most = usize::try_from(line.integer()?)
             .or_else(|_| at.mistake("a fault happens so often: 0 or more"))?;
@@ -70,10 +86,21 @@ fn faults(line: &mut Cursor<'_>, protocol: &mut Protocol) -> Result<(), Mistake>
     Ok(())
 }
 
-fn clients(line: &mut Cursor<'_>, lines: &mut Lines<'_>, at: Place) -> Result<Clients, Mistake> {
+fn clients(
+    line: &mut Cursor<'_>,
+    lines: &mut Lines<'_>,
+    at: Place,
+    before: &Protocol,
+) -> Result<Clients, Mistake> {
     let mut names = Vec::new();
     while !line.is_over() {
-        names.push(line.name("the name of a client")?);
+        let at = line.place();
+        let name = line.name("the name of a client")?;
+        if before.clients.iter().flat_map(|clients| &clients.names).chain(&names).any(|other| *other == name)
+        {
+            return at.mistake(format!("a client is named {name:?} already"));
+        }
+        names.push(name);
     }
     if names.is_empty() {
         return at.mistake("a client has a name: client A");
@@ -107,6 +134,10 @@ fn block(
     ends: &[&str],
 ) -> Result<(Vec<Statement>, (String, Place)), Mistake> {
     let mut body = Vec::new();
+    lines.depth += 1;
+    if lines.depth > DEPTH_MAX {
+        return opened.mistake(format!("blocks are nested at most {DEPTH_MAX} deep"));
+    }
     loop {
         let Some(mut line) = lines.next() else {
             return opened.mistake("the block that begins here has no `end`");
@@ -123,6 +154,7 @@ fn block(
             } else {
                 line.at_end()?;
             }
+            lines.depth -= 1;
             return Ok((body, (word, at)));
         }
         body.push(statement(&word, &mut line, lines, at)?);
@@ -138,7 +170,7 @@ fn statement(
 ) -> Result<Statement, Mistake> {
     Ok(match word {
         "let" => {
-            let name = line.name("a name")?;
+            let name = line.name_of_value()?;
             line.expect("=")?;
             Statement::Let(name, source(line)?)
         }
@@ -146,7 +178,13 @@ fn statement(
         "while" => {
             let condition = line.expression(false)?;
             line.at_end()?;
-            Statement::While(condition, block(lines, at, &["end"])?.0)
+            lines.loops += 1;
+            let (body, _) = block(lines, at, &["end"])?;
+            lines.loops -= 1;
+            Statement::While(condition, body)
+        }
+        "break" if lines.loops == 0 => {
+            return at.mistake("`break` ends a `while`, and there is none around it");
         }
         "break" => Statement::Break,
         "stop" => Statement::Stop,
@@ -208,6 +246,6 @@ impl Cursor<'_> {
         if words.is_empty() {
             return at.mistake("here stand the words of a command, or keys");
         }
-        Ok(Command { words })
+        Ok(Command { at, words })
     }
 }

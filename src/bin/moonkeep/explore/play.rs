@@ -273,9 +273,15 @@ impl Player {
             },
             Statement::Note(text) => self.client.note(self.value(text)?.show()),
             Statement::Tally(name, by) => {
-                let by = by.as_ref().map(|by| self.value(by)).transpose()?;
-                let Value::Int(by) = by.unwrap_or(Value::Int(1)) else {
-                    return Err(format!("{name} is counted by an integer"));
+                let by = match by {
+                    None => 1,
+                    Some(expr) => match self.value(expr)? {
+                        Value::Int(by) => by,
+                        other => {
+                            let text = format!("{name} is counted by an integer, not by {}", other.show());
+                            return told(expr.at.mistake(text));
+                        }
+                    },
                 };
                 self.client.tally_by(name, by);
             }

@@ -48,8 +48,13 @@ impl Value {
         }
     }
 
+    /// All but nil, 0 and the empty text; 0 may be a number or a text, as a reply has it.
     pub(super) fn is_true(&self) -> bool {
-        !matches!(self, Value::Nil | Value::Int(0))
+        match self {
+            Value::Nil | Value::Int(0) => false,
+            Value::Text(text) => !text.is_empty() && text != b"0",
+            _ => true,
+        }
     }
 
     /// As the word of a command, or in a text.
@@ -119,6 +124,8 @@ pub(super) fn evaluate(expr: &Expr, scope: &dyn Scope) -> Result<Value, Mistake>
         Kind::Minus(inner) => Value::Int(number(inner, scope)?.wrapping_neg()),
         Kind::Binary(operator, left, right) => return binary(*operator, left, right, expr.at, scope),
         Kind::Call(name, arguments) => {
+            // Only who asks for an error may be answered one.
+            let evaluate = if matches!(name.as_str(), "is_error" | "is_lost") { answer } else { evaluate };
             let arguments =
                 arguments.iter().map(|one| evaluate(one, scope)).collect::<Result<Vec<_>, _>>()?;
             match call(name, &arguments, scope) {
@@ -126,8 +133,21 @@ pub(super) fn evaluate(expr: &Expr, scope: &dyn Scope) -> Result<Value, Mistake>
                 Err(text) => return expr.at.mistake(text),
             }
         }
-        Kind::Ask(command) => scope.ask(&words(command, scope)?),
+        Kind::Ask(command) => match answer(expr, scope)? {
+            Value::Error(text) => {
+                return command.at.mistake(format!("{text}; where that may be, ask with is_error([...])"));
+            }
+            value => value,
+        },
     })
+}
+
+/// The value of an expression; where it is a command, its error too.
+fn answer(expr: &Expr, scope: &dyn Scope) -> Result<Value, Mistake> {
+    match &expr.kind {
+        Kind::Ask(command) => Ok(scope.ask(&words(command, scope)?)),
+        _ => evaluate(expr, scope),
+    }
 }
 
 fn number(expr: &Expr, scope: &dyn Scope) -> Result<i64, Mistake> {
@@ -200,12 +220,13 @@ fn call(name: &str, arguments: &[Value], scope: &dyn Scope) -> Result<Value, Str
         ("is_lost", [value]) => Ok(Value::Int(i64::from(*value == Value::Error(LOST.into())))),
         ("int" | "len" | "is_error" | "is_lost", _) => Err(format!("{name} takes one value")),
         ("item", _) => Err("item takes a list and a number from 1 on".into()),
-        _ => Err(format!(
-            "there is no function {name:?} here: int, len, item, is_error, is_lost; file in a `let` before the clients; now; \
-             tally, is_done and is_crashed in invariants"
-        )),
+        _ => Err(format!("there is no function {name:?} here: {NO_FUNCTION}")),
     }
 }
+
+/// Which functions there are.
+pub(super) const NO_FUNCTION: &str = "int, len, item, is_error, is_lost; file in a `let` before the clients; now in clients and \
+                                      invariants; tally, is_done and is_crashed in invariants";
 
 /// What a call that was lost gives.
 pub(super) const LOST: &str = "connection lost";
