@@ -136,6 +136,9 @@ impl Keyspace {
         let are_copies = self.pages.len() == others.len() && self.pages.iter().zip(others).all(is_copy);
         self.pages.truncate(others.len());
         for (own, other) in self.pages.iter_mut().zip(others) {
+            if Arc::ptr_eq(own, other) {
+                continue;
+            }
             match Arc::get_mut(own) {
                 // What was copied is kept, to be written to again.
                 Some(own) if own.line == other.line => own.rewind(other),
