@@ -459,3 +459,38 @@ fn a_hunt_for_chance_runs_each_schedule_twice() {
         assert!(text.contains("client B did not give the same request again"), "{text}");
     }
 }
+
+#[test]
+fn nothing_of_a_schedule_is_left_in_the_next() {
+    const STEPS: [&[&str]; 12] = [
+        &["EVAL", "redis.call('FLUSHALL') redis.call('SET', 'z', 'y') return redis.call('DBSIZE')", "0"],
+        &["EVAL", "redis.call('SWAPDB', 0, 1) return redis.call('KEYS', '*')", "0"],
+        &["DEL", "key:7"],
+        &["PEXPIRE", "key:8", "5"],
+        &["MOVE", "key:9", "1"],
+        &["APPEND", "key:10", "x"],
+        &["RENAME", "key:11", "key:12"],
+        &["RPUSH", "list", "a", "b"],
+        &["SCAN", "0", "COUNT", "3"],
+        &["EVAL", "for at = 1, 70 do redis.call('SET', 'more:' .. at, at) end", "0"],
+        &["SELECT", "1"],
+        &["GETDEL", "key:70"],
+    ];
+    // Each schedule is run twice: had the one between left anything, replies or data would differ.
+    let explore = Explore::new(|world: &mut World| {
+        for at in 0..80 {
+            world.setup(["SET", &format!("key:{at}"), "v"]);
+        }
+        for (number, name) in ["A", "B", "C"].into_iter().enumerate() {
+            world.client(name, move |client| async move {
+                for step in 0..8 {
+                    // Whether it is answered an error does not matter.
+                    let _ = client.call(STEPS[(number * 7 + step * 5) % STEPS.len()]).await;
+                }
+            });
+        }
+    })
+    .faults(Faults::none().clock_jumps(1).lost_replies(1));
+    let report = run(explore.search(Search::Random { seed: 11, runs: 300 }).twice());
+    assert_eq!(report.schedules(), 300);
+}

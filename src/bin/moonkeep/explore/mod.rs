@@ -42,8 +42,8 @@ Options:
   --twice             run each schedule twice, and refuse what is not the same again
   --progress          tell on standard error how far it is
 
-Exit code: 0 every invariant holds in every schedule, 1 one is broken or a schedule met a mistake, 2 the file or an option
-is wrong, 3 nothing was found but not all was tried: by chance, with a bound on switches, or up to a limit.
+Exit code: 0 every invariant holds in every schedule, 1 one is broken or a schedule met a mistake, 2 the file or an
+option is wrong, 3 nothing was found but not all was tried: by chance, with a bound on switches, or up to a limit.
 
 A file:
   setup SET stock 10                  # runs once, before the clients
@@ -66,7 +66,7 @@ A file:
 A command begins with a capital letter; $NAME and (EXPRESSION) stand for values in it. Statements: let, if elif else
 end, while end, break, stop, sleep MS, note, tally, fail. `let x = try COMMAND` keeps an error. Expressions: numbers,
 texts, nil, or and not, == != < <= > >= .. + - * / %, int len item is_error is_lost now; in invariants [COMMAND],
-tally, is_done, is_crashed, and `at each step`. nil, 0, \"0\" and \"\" are false. A text in double quotes has the escapes
+tally, is_done, is_crashed, and `at each step`. nil, 0, \"0\" and \"\" are false. In double quotes there are the escapes
 \\n \\r \\t \\xNN \\\" and \\\\.
 ";
 
