@@ -54,8 +54,8 @@ pub mod util;
 pub mod value;
 
 pub use check::{
-    CheckFailure, CheckHooks, CheckOptions, CheckReport, InputError, Mutant, MutationReport, ReachedClause,
-    ServerCall,
+    CheckFailure, CheckHooks, CheckOptions, CheckReport, InputError, MissedLine, Mutant, MutationReport,
+    ReachedClause, ServerCall,
 };
 pub use command::TracedCall;
 pub use command::log::{LogLevel, LogLine};

@@ -111,6 +111,25 @@ fn rules(rest: &str) -> Vec<Rule> {
 }
 
 #[test]
+fn lines_that_no_call_ran_are_told_with_the_nearest_one() {
+    let rest = "\nlocal function never(a)\n  return a\nend\nfor i = 1, 3 do\n  if i == 4 then\n    return never(i)\n  end\nend\n\
+                if k == ARGV[1] and\n  k == '3' and #k > 1 then\n  return 1\nend\nreturn 2";
+    let source = format!("{HEAD}{BODY}{rest}");
+    let report = check(&source, &source);
+    let first = HEAD.lines().count() as u32 + 1;
+    let missed: Vec<_> =
+        report.missed().iter().map(|one| (one.line - first, one.guard.map(|line| line - first))).collect();
+    // The end of the function is where it is made; the line that would return from it is on no way.
+    assert_eq!(missed, [(2, Some(3)), (6, Some(5)), (11, Some(10))]);
+    let nearest = |at: usize| report.missed()[at].nearest.as_ref().map(ToString::to_string);
+    assert_eq!(nearest(2).as_deref(), Some("SET {k}k 3\nadvance 0 ms\ncall 1 {k}k 3"));
+    assert_eq!(nearest(1).as_deref(), Some("advance 0 ms\ncall 1 {k}k 0"));
+    assert_eq!(report.coverage().missed(), report.missed().iter().map(|one| one.line).collect::<Vec<_>>());
+    let run = report.coverage().lines.iter().find(|line| line.line == first + 5).expect("the line");
+    assert_eq!((run.hits % 3, run.hits >= 3), (0, true));
+}
+
+#[test]
 fn what_no_single_run_shows_is_found() {
     assert_eq!(rules("return redis.call('SET', KEYS[1], ARGV[1])"), []);
     // What chance decides.

@@ -58,7 +58,8 @@ fn a_broken_script_is_told_kept_and_repeated() {
     assert_eq!(status, 1, "{out}");
     assert!(out.contains("  reply: line 15, case else => 0: the reply should be 0, it is 1\n"), "{out}");
     assert!(out.contains("    - {k}lock string \"\"\n"), "{out}");
-    let command = out.lines().find(|line| line.contains("moonkeep eval")).expect("a command").trim();
+    let command =
+        out.lines().map(str::trim).find(|line| line.starts_with("moonkeep eval")).expect("a command");
     let shown =
         format!("moonkeep eval --do 'SET {{k}}lock \"\"' --checked {} '{{k}}lock' , 0", script.path());
     assert_eq!(command, shown);
@@ -108,16 +109,95 @@ fn programs_read_json_and_junit_and_people_a_page() {
     assert_eq!((failure["rule"].as_str(), failure["reply"].as_i64()), (Some("reply"), Some(1)));
     assert_eq!(failure["setup"][0], serde_json::json!(["SET", "{k}lock", ""]));
     assert_eq!(scripts[1]["clauses"].as_array().map(Vec::len), Some(4));
+    assert_eq!(scripts[0]["missed"][0]["line"], 25);
+    assert_eq!(scripts[0]["missed"][0]["guard"], 24);
+    assert_eq!(scripts[0]["missed"][0]["nearest"], "advance 0 ms\ncall 1 {k}lock 0");
+    assert_eq!(
+        (scripts[1]["missed"].as_array().map(Vec::len), scripts[1]["findings"].as_array().map(Vec::len)),
+        (Some(0), Some(0))
+    );
+    let ran = scripts[1]["lines"].as_array().expect("lines");
+    assert!(ran.iter().all(|line| line["hits"].as_u64() > Some(0)), "{ran:?}");
     let junit = junit.text();
-    assert!(junit.contains("tests=\"4\" failures=\"2\" skipped=\"0\""), "{junit}");
+    assert!(junit.contains("tests=\"6\" failures=\"2\" errors=\"0\" skipped=\"1\""), "{junit}");
+    assert!(junit.contains("<skipped message=\"never ran: 25\">line 25; nearest: moonkeep eval "), "{junit}");
     assert!(
         junit.contains("<failure type=\"reply\" message=\"line 15, case else =&gt; 0: the reply"),
         "{junit}"
     );
     let html = html.text();
     assert!(html.contains("<title>moonkeep check: 1 of 2 scripts broke their contract</title>"), "{html}");
+    assert!(html.contains("<tr class=missed><td class=n>25<td class=n>0<td class=n>0<td class=n>0<td><code>  return 0</code>\n<tr class=note>"), "{html}");
     assert!(!html.contains("http") && !html.contains("<script"), "it stands alone");
     assert!(!Path::new(script.path()).with_extension("regressions").exists());
+}
+
+/// A script that keeps its contract, whose last branch nothing leads into.
+const LOOSE: &str = "--!contract loose\n--!key k string int(0, 9)\n--!argv n int(0, 9)\n--!error arity \"ERR arity\"\n--!error n \"ERR n\"\n--!error k \"ERR k\"\n--!error k.type WRONGTYPE\n--!reply int\nif #KEYS ~= 1 or #ARGV ~= 1 then return redis.error_reply('ERR arity') end\nif not ARGV[1]:find('^%d$') then return redis.error_reply('ERR n') end\nlocal k = redis.call('GET', KEYS[1])\nif k and not k:find('^%d$') then return redis.error_reply('ERR k') end\nif k == ARGV[1] and k == '3' and #k == 2 then\n  return 8\nelseif k == nil then\n  return 9\nend\nreturn 1\n";
+
+#[test]
+fn lines_that_never_run_and_findings_are_told_and_fail_when_it_is_to_be_strict() {
+    let script = ScriptFile::new("check-loose.lua", LOOSE);
+    let path = script.path();
+    let (out, err, status) = moonkeep(&["check", "--no-regressions", "--runs", "3000", path]);
+    let expected = [
+        format!("{path}: kept, 3000 runs, seed 0, up to 32 instructions"),
+        "  never ran: line 14, to which line 13 leads".into(),
+        format!("    nearest: moonkeep eval --do 'SET {{k}}k 3' {path} '{{k}}k' , 3"),
+        "  never ran: line 16, to which line 15 leads".into(),
+        format!("    nearest: moonkeep eval {path} '{{k}}k' , 0"),
+        format!(
+            "  lint: {path}:15:8: nil-reply: a reply is never nil: what is not there is false; compare with false, or write `not`"
+        ),
+    ];
+    assert_eq!(
+        (out.lines().collect::<Vec<_>>(), err.as_str(), status),
+        (expected.iter().map(String::as_str).collect(), "", 0)
+    );
+    let with = |more: &[&str]| {
+        let (out, _, status) =
+            moonkeep(&[&["check", "--no-regressions", "--runs", "50", path], more].concat());
+        (status, out.contains("lint: "))
+    };
+    assert_eq!(with(&["--strict"]), (1, true));
+    assert_eq!(with(&["--no-lint"]), (0, false));
+    assert_eq!(moonkeep(&["check", "--runs", "2000", "--strict", "lua/unlock.lua"]).2, 0);
+}
+
+#[test]
+fn one_script_that_stops_takes_nothing_from_the_others() {
+    let script = ScriptFile::new("check-stops.lua", broken_unlock());
+    let kept = Left::beside(script.path(), "regressions");
+    std::fs::write(kept.path(), "NOSUCH\ncall 0\n").expect("written");
+    let (out, err, status) = moonkeep(&["check", "--runs", "100", "--json", script.path(), "lua/unlock.lua"]);
+    let told = "the set-up NOSUCH is refused: ERR unknown command 'NOSUCH', with args beginning with: ";
+    let told = format!("{}: {told}", script.path());
+    assert_eq!((err, status), (format!("moonkeep: {told}\n"), 2));
+    let json: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!(json["stopped"][0], serde_json::json!({"script": script.path(), "told": told}));
+    assert_eq!(
+        (json["scripts"].as_array().map(Vec::len), &json["scripts"][0]["script"]),
+        (Some(1), &"lua/unlock.lua".into())
+    );
+}
+
+#[test]
+fn a_path_that_is_no_text_is_a_path() {
+    use std::os::unix::ffi::OsStrExt;
+    let folder = std::env::temp_dir().join(format!("moonkeep-check-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let script = folder.join(std::ffi::OsStr::from_bytes(b"a\xff.lua"));
+    std::fs::write(&script, broken_unlock()).expect("written");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_moonkeep"));
+    let run = command.args(["check", "--runs", "300", "--mutate"]).arg(&script).output().expect("it runs");
+    let out = String::from_utf8_lossy(&run.stdout).into_owned();
+    assert!(out.ends_with("  mutants not tried: the script breaks its contract itself\n"), "{out}");
+    let mut names: Vec<_> =
+        std::fs::read_dir(&folder).expect("a folder").map(|entry| entry.expect("one").file_name()).collect();
+    names.sort();
+    // Nothing else is left of writing it.
+    assert_eq!(names, [&b"a\xff.lua"[..], b"a\xff.regressions"].map(std::ffi::OsStr::from_bytes));
+    std::fs::remove_dir_all(&folder).expect("removed");
 }
 
 #[test]

@@ -260,3 +260,24 @@ fn the_command_writes_coverage_by_extension_and_shows_a_profile() {
         assert_eq!(run(words), (String::new(), format!("moonkeep: {told}\n"), 2));
     }
 }
+
+#[test]
+fn reports_keep_to_the_lines_of_the_vm_and_names_to_one_line() {
+    let coverage = Coverage::new();
+    let mut client = Engine::builder().coverage(&coverage).build().client();
+    let text = "local a = 1\r\nlocal b = 2\rlocal c = 3\n\rif a == b then return c end";
+    client.call(["EVAL", text, "0"]).expect("it runs");
+    coverage.name_script(text, "a\nSF:b");
+    let html = coverage.html();
+    for (line, text) in
+        [(1, "local a = 1"), (2, "local b = 2"), (3, "local c = 3"), (4, "if a == b then return c end")]
+    {
+        let row = format!("<td class=\"n\">{line}</td><td>1</td><td></td><td>{text}</td></tr>\n");
+        assert!(html.contains(&row), "{row}{html}");
+    }
+    assert!(!html.contains("<td class=\"n\">5</td>"), "{html}");
+    assert_eq!(
+        coverage.lcov(),
+        "TN:\nSF:a?SF:b\nDA:1,1\nDA:2,1\nDA:3,1\nDA:4,1\nLF:4\nLH:4\nend_of_record\n"
+    );
+}

@@ -17,7 +17,15 @@ const TTL_SLACK_MS: i64 = 10_000;
 pub(super) struct Server<'a> {
     call: ServerCall<'a>,
     source: Vec<u8>,
-    left_out: u64,
+}
+
+/// What a real server did with a call.
+pub(super) enum Comparison {
+    Same,
+    /// It did not get it.
+    LeftOut,
+    /// What it did otherwise.
+    Differs(String),
 }
 
 /// A key as DUMP and PTTL tell it.
@@ -29,7 +37,7 @@ struct Dumped {
 
 impl<'a> Server<'a> {
     pub(super) fn new(call: ServerCall<'a>, script: &Script) -> Result<Self, Error> {
-        let mut server = Server { call, source: script.source().to_vec(), left_out: 0 };
+        let mut server = Server { call, source: script.source().to_vec() };
         match server.ask(&[b"DBSIZE"])?.view() {
             ReplyRef::Int(0) => Ok(server),
             ReplyRef::Int(keys) => Err(Error::usage(format!(
@@ -38,24 +46,20 @@ impl<'a> Server<'a> {
             other => Err(Error::usage(format!("the server answers DBSIZE with {other:?}"))),
         }
     }
-    pub(super) fn left_out(&self) -> u64 {
-        self.left_out
-    }
     fn ask(&mut self, words: &[&[u8]]) -> Result<Reply, Error> {
         (self.call)(words).map_err(Error::usage)
     }
-    /// What the server does otherwise with a call, in the state of before.
-    pub(super) fn differs(
+    /// Has the server make a call in the state of before, and compares what it comes to.
+    pub(super) fn compare(
         &mut self,
         input: &Input,
         before: &Snapshot,
         reply: &Reply,
         after: &Engine,
-    ) -> Result<Option<String>, Error> {
+    ) -> Result<Comparison, Error> {
         let begin = dumped(&mut before.fork().try_client()?)?;
         if begin.iter().any(|key| (0..TTL_LEAST_MS).contains(&key.ttl_ms)) {
-            self.left_out += 1;
-            return Ok(None);
+            return Ok(Comparison::LeftOut);
         }
         let ours = dumped(&mut after.fork()?.try_client()?)?;
         let answer = self.answer(input, &begin);
@@ -64,9 +68,9 @@ impl<'a> Server<'a> {
         let (answer, theirs) = (answer?, theirs?);
         let has_times = ours.iter().chain(&begin).any(|key| key.ttl_ms >= 0);
         if !same_reply(reply.view(), answer.view(), has_times) {
-            return Ok(Some(format!("the reply is {reply:?}, the server's is {answer:?}")));
+            return Ok(Comparison::Differs(format!("the reply is {reply:?}, the server's is {answer:?}")));
         }
-        self.state_differs(&ours, &theirs)
+        Ok(self.state_differs(&ours, &theirs)?.map_or(Comparison::Same, Comparison::Differs))
     }
     /// What the server answers in this state.
     fn answer(&mut self, input: &Input, begin: &[Dumped]) -> Result<Reply, Error> {

@@ -1,6 +1,6 @@
 //! Checking a script against its contract: calls on both sides of every bound are run, and what each comes to is compared
 //! with what the contract says of it. `trial` runs one call, `shrink` makes one that fails as small as it gets, `report` is
-//! what is told, `paste` writes calls as text, `against` asks a real server the same;
+//! what is told, `reach` which lines ran, `paste` writes calls as text, `against` asks a real server the same;
 //! `mutate` changes a script in small ways, which its contract should notice, by the words and statements of `lua`;
 //! `draft` makes a first contract for a script that has none.
 
@@ -9,24 +9,29 @@ mod draft;
 mod lua;
 mod mutate;
 mod paste;
+mod reach;
 mod report;
 mod shrink;
 mod trial;
 
 pub use mutate::{Mutant, MutationReport};
 pub use paste::InputError;
-pub use report::{CheckFailure, CheckReport, ReachedClause};
+pub use report::{CheckFailure, CheckReport, MissedLine, ReachedClause};
 
 use crate::contract::{Contract, Decider, Input, Rule};
 use crate::engine::Script;
 use crate::error::Error;
 use crate::reply::Reply;
+use crate::script::ScriptCoverage;
 use against::Server;
+use reach::Reach;
 use std::collections::BTreeMap;
 use trial::{Ran, Trial};
 
 /// A check is over when so many runs did not end: each takes its time.
 const ENDLESS_MOST: usize = 3;
+/// How many runs make a call smaller that came near a line.
+const NEAR_TRIES: usize = 400;
 /// How many runs that may not end make one smaller.
 const ENDLESS_TRIES: usize = 40;
 
@@ -39,11 +44,20 @@ pub struct CheckOptions {
     work: u64,
     failures: usize,
     shrinks: bool,
+    covers: bool,
 }
 
 impl Default for CheckOptions {
     fn default() -> Self {
-        CheckOptions { seed: 0, runs: 10_000, first: Vec::new(), work: 1_000_000, failures: 8, shrinks: true }
+        CheckOptions {
+            seed: 0,
+            runs: 10_000,
+            first: Vec::new(),
+            work: 1_000_000,
+            failures: 8,
+            shrinks: true,
+            covers: true,
+        }
     }
 }
 
@@ -118,7 +132,8 @@ impl Contract {
     /// - the same call comes to the same on an engine with other seeds of chance and of hash tables;
     /// - what the run tells to replicas, applied to a copy of the state before, gives the state after.
     ///
-    /// A call that fails is made as small as it gets.
+    /// A call that fails is made as small as it gets. Which lines of the script ran is told too, and for each that did not
+    /// the call that came nearest to it.
     ///
     /// ```
     /// use moonkeep::{CheckOptions, Contract, Script};
@@ -132,6 +147,9 @@ impl Contract {
     /// let report = contract.check(&careless, &options)?;
     /// let failure = &report.failures()[0];
     /// assert_eq!(failure.told(), "line 15, case else => 0: the reply should be 0, it is 1");
+    /// // It has a line that never runs.
+    /// let missed = &report.missed()[0];
+    /// assert_eq!(missed.guard, Some(missed.line - 1));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -154,21 +172,25 @@ impl Contract {
         let mut all = |_| true;
         let watch = watch.unwrap_or(&mut all);
         let server = server.map(|call| Server::new(call, script)).transpose()?;
-        let mut trial = Trial::new(self, script, options.work, server)?;
+        let mut trial = Trial::new(self, script, options, server)?;
         let deciders = self.deciders();
         let place = |decider| deciders.iter().position(|(one, ..)| *one == decider);
         let mut reached: BTreeMap<Decider, u64> = BTreeMap::new();
+        let mut reach = Reach::default();
         let mut found: Vec<(Rule, Decider)> = Vec::new();
         let (mut failures, mut runs, mut instructions_most, mut endless) = (Vec::new(), 0, 0, 0);
+        let mut left_out = 0;
         let made = self.inputs(options.seed).take(usize::try_from(options.runs).unwrap_or(usize::MAX));
         for input in options.first.iter().cloned().chain(made) {
             if !watch(runs) || failures.len() >= options.failures || endless >= ENDLESS_MOST {
                 break;
             }
             runs += 1;
-            let Ran { decider, broken, instructions } = trial.run(&input)?;
+            let Ran { decider, broken, instructions, lines, is_left_out } = trial.run(&input)?;
             *reached.entry(decider).or_default() += 1;
             instructions_most = instructions_most.max(instructions);
+            left_out += u64::from(is_left_out);
+            reach.note(&input, &lines);
             let Some(broken) = broken else { continue };
             let kind = (broken.rule, decider);
             endless += usize::from(broken.rule == Rule::End);
@@ -192,6 +214,22 @@ impl Contract {
             text,
             runs: reached.get(&decider).copied().unwrap_or(0),
         });
+        let mut coverage = ScriptCoverage {
+            name: self.name().to_owned(),
+            sha: script.sha().to_owned(),
+            source: script.source().to_vec(),
+            lines: Vec::new(),
+        };
+        let mut missed = Vec::new();
+        if let Some(script) = trial.watched() {
+            coverage.lines = reach.lines(&script);
+            missed = reach.missed(&script, &mut |input, line, depth| match options.shrinks {
+                true => shrink::smallest(input.clone(), NEAR_TRIES, &mut |input| {
+                    trial.run(input).is_ok_and(|ran| depth.is_kept(line, &ran.lines))
+                }),
+                false => input.clone(),
+            });
+        }
         Ok(CheckReport {
             name: self.name().to_owned(),
             sha: script.sha().to_owned(),
@@ -201,7 +239,9 @@ impl Contract {
             failures,
             instructions_most,
             instructions_allowed: self.instructions(),
-            left_out: trial.left_out(),
+            left_out,
+            coverage,
+            missed,
         })
     }
 }

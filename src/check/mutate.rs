@@ -430,7 +430,7 @@ impl Contract {
                 mutants.push(mutant);
             }
         }
-        let options = CheckOptions { shrinks: false, failures: 1, ..options.clone() };
+        let options = CheckOptions { shrinks: false, covers: false, failures: 1, ..options.clone() };
         let (mut fates, count) = (Vec::new(), mutants.len());
         for (done, mutant) in mutants.into_iter().enumerate() {
             if !watch(done, count) {

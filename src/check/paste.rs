@@ -1,6 +1,6 @@
 //! Calls as text: the block of lines that a file of regressions holds, and the command that repeats one in a terminal.
 
-use super::CheckFailure;
+use super::{CheckFailure, MissedLine};
 use crate::contract::Input;
 use crate::util::words::{join_words, quote_word, split_words};
 use std::fmt;
@@ -90,7 +90,21 @@ impl CheckFailure {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn command(&self, script: &str) -> String {
-        let Input { setup, advance_ms, keys, args } = self.input();
+        self.input().command(script, true)
+    }
+}
+
+impl MissedLine {
+    /// The command that makes the call that came nearest, for a script in this file.
+    pub fn command(&self, script: &str) -> Option<String> {
+        Some(self.nearest.as_ref()?.command(script, false))
+    }
+}
+
+impl Input {
+    /// The command that makes the call in a terminal, held to the contract or not.
+    fn command(&self, script: &str, checked: bool) -> String {
+        let Input { setup, advance_ms, keys, args } = self;
         let mut command = "moonkeep eval".to_owned();
         for words in setup {
             command += &format!(" --do {}", shell_word(&join_words(words)));
@@ -102,7 +116,8 @@ impl CheckFailure {
             |word: &Vec<u8>| !word.is_empty() && word.iter().all(|byte| (b' '..=b'~').contains(byte));
         let is_quoted = !keys.iter().all(is_text) || !args.iter().all(|arg| arg.is_empty() || is_text(arg));
         let is_quoted = is_quoted || keys.iter().any(|key| key == b",");
-        command += if is_quoted { " --checked --quoted" } else { " --checked" };
+        command += if checked { " --checked" } else { "" };
+        command += if is_quoted { " --quoted" } else { "" };
         command += &format!(" {}", shell_word(script));
         let written = |word: &Vec<u8>| match word.as_slice() {
             b"," if is_quoted => shell_word("\",\""),

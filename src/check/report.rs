@@ -3,6 +3,7 @@
 use crate::command::TracedCall;
 use crate::contract::{Input, Rule};
 use crate::reply::Reply;
+use crate::script::ScriptCoverage;
 use crate::store::Change;
 use std::fmt;
 
@@ -18,6 +19,21 @@ pub struct CheckReport {
     pub(super) instructions_most: u64,
     pub(super) instructions_allowed: Option<u64>,
     pub(super) left_out: u64,
+    pub(super) coverage: ScriptCoverage,
+    pub(super) missed: Vec<MissedLine>,
+}
+
+/// A line that can run, and that no call of a check ran.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MissedLine {
+    /// The number of the line, from 1.
+    pub line: u32,
+    /// The line that did run and from which the shortest way leads to this one: mostly the condition around it.
+    pub guard: Option<u32>,
+    /// Of the calls that ran the guard the one that came nearest: it ran the most of the guard's instructions each time, so
+    /// that it got furthest in a chain of `and` and `or`. Of several the first.
+    pub nearest: Option<Input>,
 }
 
 /// A clause that decides what calls come to, and how often it did.
@@ -90,6 +106,14 @@ impl CheckReport {
     pub fn left_out(&self) -> u64 {
         self.left_out
     }
+    /// The text of the script and its lines that can run, with how often all calls together ran each.
+    pub fn coverage(&self) -> &ScriptCoverage {
+        &self.coverage
+    }
+    /// The lines that can run and that no call ran, in order.
+    pub fn missed(&self) -> &[MissedLine] {
+        &self.missed
+    }
     /// The most that the contract allows.
     pub fn instructions_allowed(&self) -> Option<u64> {
         self.instructions_allowed
@@ -141,6 +165,10 @@ impl fmt::Display for CheckReport {
         }
         for clause in self.clauses.iter().filter(|clause| clause.runs == 0) {
             write!(f, "\n  not reached: line {}, {}", clause.line, clause.text)?;
+        }
+        for MissedLine { line, guard, .. } in &self.missed {
+            let from = guard.map_or(String::new(), |guard| format!(", to which line {guard} leads"));
+            write!(f, "\n  never ran: line {line}{from}")?;
         }
         self.failures.iter().try_for_each(|failure| write!(f, "\n{failure}"))
     }

@@ -1,13 +1,14 @@
 //! One call of a script, from an empty keyspace on: run on an engine, run again on one with other seeds, and its effects
 //! applied to a copy.
 
-use super::against::Server;
+use super::CheckOptions;
+use super::against::{Comparison, Server};
 use super::report::CheckFailure;
-use crate::contract::{Contract, Decider, Input, Rule};
-use crate::engine::{Client, Engine, Journal, Probe, Script, Snapshot};
+use crate::contract::{Breach, Contract, Decider, Input, Rule};
+use crate::engine::{Builder, Client, Engine, Journal, Probe, Script, Snapshot};
 use crate::error::{Error, Failure};
 use crate::reply::Reply;
-use crate::script::Limits;
+use crate::script::{Coverage, Limits, Tally, Watched};
 use crate::store::JournalEntry;
 use crate::util::clock::Clock;
 use crate::util::words::join_words;
@@ -25,6 +26,10 @@ pub(super) struct Ran {
     pub(super) decider: Decider,
     pub(super) broken: Option<Broken>,
     pub(super) instructions: u64,
+    /// The lines that it ran.
+    pub(super) lines: Vec<(u32, Tally)>,
+    /// The real server did not get the call.
+    pub(super) is_left_out: bool,
 }
 
 /// What the script did not keep.
@@ -42,12 +47,13 @@ pub(super) struct Trial<'a> {
     /// With other seeds.
     second: Bench,
     server: Option<Server<'a>>,
+    /// The script's lines in the first engine, when they are of interest.
+    watched: Option<Watched>,
 }
 
 impl Bench {
-    fn new(work: u64, seed: u64, hasher_seed: u64) -> Result<Self, Error> {
-        let limits = Limits { work, ..Limits::default() };
-        let engine = Engine::builder().seed(seed).hasher_seed(hasher_seed).script_limits(limits).build();
+    fn new(builder: Builder, work: u64) -> Result<Self, Error> {
+        let engine = builder.script_limits(Limits { work, ..Limits::default() }).build();
         Ok(Bench { client: engine.try_client()?, journal: engine.subscribe_journal()?, engine })
     }
     /// Makes the state that an input meets.
@@ -76,32 +82,62 @@ impl<'a> Trial<'a> {
     pub(super) fn new(
         contract: &'a Contract,
         script: &'a Script,
-        work: u64,
+        options: &CheckOptions,
         server: Option<Server<'a>>,
     ) -> Result<Self, Error> {
-        let (first, second) = (Bench::new(work, 0, 0)?, Bench::new(work, 0x6d6f_6f6e, 0x6b65_6570)?);
-        Ok(Trial { contract, script, work, first, second, server })
+        let work = options.work;
+        let coverage = options.covers.then(Coverage::new);
+        let builder = Engine::builder();
+        let first = match &coverage {
+            Some(coverage) => builder.coverage(coverage),
+            None => builder,
+        };
+        let second = Engine::builder().seed(0x6d6f_6f6e).hasher_seed(0x6b65_6570);
+        let watched = coverage.map(|coverage| coverage.watch(script.source()));
+        let (first, second) = (Bench::new(first, work)?, Bench::new(second, work)?);
+        Ok(Trial { contract, script, work, first, second, server, watched })
+    }
+    /// The script's lines, when they are of interest.
+    pub(super) fn watched(&self) -> Option<Watched> {
+        self.watched.clone()
     }
     /// Runs one call.
     pub(super) fn run(&mut self, input: &Input) -> Result<Ran, Error> {
         self.first.prepare(input)?;
         let before = self.first.engine.snapshot()?;
+        drop(self.watched.as_ref().map(Watched::take));
         let call = self.script.call().keys(&input.keys).args(&input.args);
         let probe = call.probe(self.contract, &mut self.first.client)?;
+        let lines = self.watched.as_ref().map_or_else(Vec::new, Watched::take);
+        let (broken, is_left_out) = self.judged(input, &before, &probe)?;
+        Ok(Ran { decider: probe.decider, broken, instructions: probe.instructions, lines, is_left_out })
+    }
+    /// What is wrong with what a call came to, and whether the real server did not get it.
+    fn judged(
+        &mut self,
+        input: &Input,
+        before: &Snapshot,
+        probe: &Probe,
+    ) -> Result<(Option<Broken>, bool), Error> {
         let written = self.first.journal.take()?;
-        let endless = self.endless(&probe.reply);
-        let broken =
-            match endless.or(probe.breach.map(|breach| Broken { rule: breach.rule, told: breach.told })) {
-                Some(broken) => Some(broken),
-                None => match self.replayed(&before, &written)? {
-                    Some(broken) => Some(broken),
-                    None => match self.repeated(input, &probe.reply, &written)? {
-                        Some(broken) => Some(broken),
-                        None => self.answered(input, &before, &probe.reply)?,
-                    },
-                },
-            };
-        Ok(Ran { decider: probe.decider, broken, instructions: probe.instructions })
+        if let Some(endless) = self.endless(&probe.reply) {
+            return Ok((Some(endless), false));
+        }
+        if let Some(Breach { rule, told }) = &probe.breach {
+            return Ok((Some(Broken { rule: *rule, told: told.clone() }), false));
+        }
+        if let Some(broken) = self.replayed(before, &written)? {
+            return Ok((Some(broken), false));
+        }
+        if let Some(broken) = self.repeated(input, &probe.reply, &written)? {
+            return Ok((Some(broken), false));
+        }
+        let Some(server) = &mut self.server else { return Ok((None, false)) };
+        Ok(match server.compare(input, before, &probe.reply, &self.first.engine)? {
+            Comparison::Same => (None, false),
+            Comparison::LeftOut => (None, true),
+            Comparison::Differs(told) => (Some(Broken { rule: Rule::Server, told }), false),
+        })
     }
     fn endless(&self, reply: &Reply) -> Option<Broken> {
         let text = reply.error_message()?;
@@ -150,15 +186,6 @@ impl<'a> Trial<'a> {
             return Ok(None);
         };
         Ok(Some(Broken { rule: Rule::Determinism, told }))
-    }
-    /// A real server must answer the same and hold the same afterwards.
-    fn answered(&mut self, input: &Input, before: &Snapshot, reply: &Reply) -> Result<Option<Broken>, Error> {
-        let Some(server) = &mut self.server else { return Ok(None) };
-        let told = server.differs(input, before, reply, &self.first.engine)?;
-        Ok(told.map(|told| Broken { rule: Rule::Server, told }))
-    }
-    pub(super) fn left_out(&self) -> u64 {
-        self.server.as_ref().map_or(0, Server::left_out)
     }
     /// Whether a call breaks this rule where this clause decides.
     pub(super) fn fails_by(&mut self, input: &Input, (rule, decider): (Rule, Decider)) -> bool {

@@ -1,8 +1,8 @@
 //! What a compiled script can do to tables, read from its bytecode: a script that writes to no global and to no
 //! table needs no proxies, and gets an environment that is quicker to read (`sandbox`). And which of its lines can run,
-//! for coverage. Dumps come from our own parser and are only looked at, never loaded.
+//! and which come next, for coverage. Dumps come from our own parser and are only looked at, never loaded.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How a script uses names and tables.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -22,19 +22,28 @@ const SET_TABLE: u32 = 9;
 /// The uses of a dumped function and all functions in it; none when it cannot be read.
 pub(super) fn inspect(dump: &[u8], is_plain: &dyn Fn(&[u8]) -> bool) -> Option<Uses> {
     let mut reader =
-        Reader { rest: dump.strip_prefix(&HEADER)?, is_plain, uses: Uses::default(), lines: None };
+        Reader { rest: dump.strip_prefix(&HEADER)?, is_plain, uses: Uses::default(), paths: None };
     reader.function()?;
     Some(reader.uses)
 }
 
-/// The lines of a dumped function and all functions in it that hold an instruction which some path reaches; none when
-/// the dump cannot be read. The return that Lua adds behind a function's own one is on no path.
-pub(super) fn active_lines(dump: &[u8]) -> Option<BTreeSet<u32>> {
+/// The lines of a script that can run, and the ways between them.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Paths {
+    /// The lines that hold an instruction which some path reaches. The return that Lua adds behind a function's own one is
+    /// on no path.
+    pub(super) lines: BTreeSet<u32>,
+    /// From one line to another that may come next; to the first line of a function from where it is made.
+    pub(super) steps: BTreeSet<(u32, u32)>,
+}
+
+/// The paths of a dumped function and all functions in it; none when the dump cannot be read.
+pub(super) fn paths(dump: &[u8]) -> Option<Paths> {
     let rest = dump.strip_prefix(&HEADER)?;
-    let lines = Some(BTreeSet::new());
-    let mut reader = Reader { rest, is_plain: &|_| true, uses: Uses::default(), lines };
+    let paths = Some(Paths::default());
+    let mut reader = Reader { rest, is_plain: &|_| true, uses: Uses::default(), paths };
     reader.function()?;
-    reader.lines
+    reader.paths
 }
 
 /// Version, format, byte order, sizes of int, size_t, instruction and number, whether numbers are integers.
@@ -45,7 +54,13 @@ struct Reader<'a> {
     is_plain: &'a dyn Fn(&[u8]) -> bool,
     uses: Uses,
     /// The lines that can run, when somebody wants to know them.
-    lines: Option<BTreeSet<u32>>,
+    paths: Option<Paths>,
+}
+
+/// What is to be known of an inner function where it is made.
+struct Inner {
+    upvalues: usize,
+    first_line: Option<u32>,
 }
 
 impl<'a> Reader<'a> {
@@ -67,8 +82,8 @@ impl<'a> Reader<'a> {
         Some(text.split_last().map_or(text, |(_, text)| text))
     }
 
-    /// Reads a function; how many upvalues it has.
-    fn function(&mut self) -> Option<usize> {
+    /// Reads a function.
+    fn function(&mut self) -> Option<Inner> {
         self.string()?;
         self.take(4 + 4)?;
         let upvalues = usize::from(*self.take(4)?.first()?);
@@ -83,11 +98,17 @@ impl<'a> Reader<'a> {
             inner.push(self.function()?);
         }
         let lines = self.debug_information()?;
-        if let Some(found) = &mut self.lines {
-            let line = |at: usize| Some(u32::from_le_bytes(lines.get(at * 4..at * 4 + 4)?.try_into().ok()?));
-            found.extend(reached(code, &inner).into_iter().filter_map(line));
+        let line = |at: usize| Some(u32::from_le_bytes(lines.get(at * 4..at * 4 + 4)?.try_into().ok()?));
+        if let Some(paths) = &mut self.paths {
+            let reached = reached(code, &inner);
+            paths.lines.extend(reached.keys().filter_map(|at| line(*at)));
+            let steps = reached.iter().flat_map(|(from, all)| all.iter().map(move |to| (*from, *to)));
+            let steps = steps.filter_map(|(from, to)| Some((line(from)?, line(to)?)));
+            let made =
+                reached.keys().filter_map(|at| Some((line(*at)?, made(code, *at, &inner)?.first_line?)));
+            paths.steps.extend(steps.chain(made).filter(|(from, to)| from != to));
         }
-        Some(upvalues)
+        Some(Inner { upvalues, first_line: line(0) })
     }
 
     /// The constants that are strings, by number; the others are empty.
@@ -134,37 +155,41 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Which instructions some path from the first one reaches, and a hook sees; `inner` has the number of upvalues of each
-/// inner function.
-fn reached(code: &[u8], inner: &[usize]) -> BTreeSet<usize> {
-    let instruction = |at: usize| -> Option<u32> {
-        Some(u32::from_le_bytes(code.get(at.checked_mul(4)?..at.checked_mul(4)? + 4)?.try_into().ok()?))
-    };
-    let mut reached = BTreeSet::new();
+/// The instructions that some path from the first one reaches and a hook sees, each with those that may come next.
+fn reached(code: &[u8], inner: &[Inner]) -> BTreeMap<usize, Vec<usize>> {
+    let mut reached = BTreeMap::new();
     let mut open = vec![0];
     while let Some(at) = open.pop() {
-        let Some(word) = instruction(at) else { continue };
-        if !reached.insert(at) {
-            continue;
-        }
+        let Some(word) = instruction(code, at).filter(|_| !reached.contains_key(&at)) else { continue };
         let jump = |at: usize, word: u32| at.wrapping_add_signed((word >> 14) as isize - 0x1_ffff + 1);
         let (next, c) = (at + 1, (word >> 14) & 0x1ff);
-        match word & 0x3f {
-            JUMP | FOR_PREPARE => open.push(jump(at, word)),
-            FOR_LOOP => open.extend([jump(at, word), next]),
-            RETURN => {}
+        let all = match word & 0x3f {
+            JUMP | FOR_PREPARE => vec![jump(at, word)],
+            FOR_LOOP => vec![jump(at, word), next],
+            RETURN => Vec::new(),
             // The jump behind a test belongs to it: it is no instruction of its own.
             EQUAL..=TEST_SET | FOR_EACH => {
-                open.extend(instruction(next).map(|word| jump(next, word)));
-                open.push(next + 1);
+                instruction(code, next).map(|word| jump(next, word)).into_iter().chain([next + 1]).collect()
             }
-            LOAD_BOOLEAN if c != 0 => open.push(next + 1),
-            SET_LIST if c == 0 => open.push(next + 1),
-            CLOSURE => open.push(next + inner.get((word >> 14) as usize).unwrap_or(&0)),
-            _ => open.push(next),
-        }
+            LOAD_BOOLEAN if c != 0 => vec![next + 1],
+            SET_LIST if c == 0 => vec![next + 1],
+            CLOSURE => vec![next + made(code, at, inner).map_or(0, |inner| inner.upvalues)],
+            _ => vec![next],
+        };
+        open.extend(&all);
+        reached.insert(at, all);
     }
     reached
+}
+
+fn instruction(code: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_le_bytes(code.get(at.checked_mul(4)?..at.checked_mul(4)? + 4)?.try_into().ok()?))
+}
+
+/// The inner function that an instruction makes.
+fn made<'a>(code: &[u8], at: usize, inner: &'a [Inner]) -> Option<&'a Inner> {
+    let word = instruction(code, at).filter(|word| word & 0x3f == CLOSURE)?;
+    inner.get((word >> 14) as usize)
 }
 
 const LOAD_BOOLEAN: u32 = 2;

@@ -173,7 +173,7 @@ impl Interpreter {
     fn note_lines(&self) {
         // SAFETY: nothing else borrows the host between runs.
         if let Some(recorder) = unsafe { &(*self.host).recorder } {
-            recorder.note_lines(bytecode::active_lines(&self.dump()));
+            recorder.note_paths(bytecode::paths(&self.dump()));
         }
     }
 

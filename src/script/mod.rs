@@ -36,6 +36,7 @@ use crate::store::{SessionId, Targets};
 use crate::util::digest::sha1_hex;
 use crate::util::hasher::Map;
 pub use coverage::{Coverage, LineCoverage, ScriptCoverage};
+pub(crate) use coverage::{Tally, Watched};
 use functions::{FunctionCall, FunctionVm};
 pub use host::HostFunction;
 pub(crate) use host::{Settings, is_free_name};

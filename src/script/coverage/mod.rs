@@ -3,9 +3,11 @@
 
 mod report;
 
+use super::bytecode::Paths;
 use crate::command::shebang;
 use crate::util::digest::sha1_hex;
 use parking_lot::Mutex;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -47,18 +49,22 @@ struct Noted {
 #[derive(Debug, Default)]
 struct Lines {
     /// Those that can run; empty until the script is compiled.
-    active: BTreeSet<u32>,
+    paths: Paths,
     /// By the number of the line.
     tallies: Vec<Tally>,
 }
 
 /// What is noted of a line.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Tally {
-    pub(super) hits: u64,
-    pub(super) instructions: u64,
-    pub(super) calls: u64,
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    pub(crate) hits: u64,
+    pub(crate) instructions: u64,
+    pub(crate) calls: u64,
 }
+
+/// The lines of one script, for who looks at each run by itself.
+#[derive(Clone)]
+pub(crate) struct Watched(Arc<Mutex<Lines>>);
 
 /// What ran of one script, or of one library of functions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -129,13 +135,62 @@ impl Coverage {
         report::html(&self.scripts(), self.counts_instructions)
     }
 
+    /// The lines of the script with this text.
+    pub(crate) fn watch(&self, text: &[u8]) -> Watched {
+        Watched(self.lines(text))
+    }
+
     fn lines(&self, text: &[u8]) -> Arc<Mutex<Lines>> {
         let mut scripts = self.scripts.lock();
         scripts.entry(sha1_hex(text)).or_insert_with(|| Noted::new(text)).lines.clone()
     }
 }
 
+impl Watched {
+    /// The lines that ran since the last time, with what is noted of each.
+    pub(crate) fn take(&self) -> Vec<(u32, Tally)> {
+        let tallies = std::mem::take(&mut self.0.lock().tallies);
+        let ran = (0..).zip(tallies).filter(|(_, tally)| *tally != Tally::default());
+        ran.collect()
+    }
+    /// The lines that can run.
+    pub(crate) fn lines(&self) -> BTreeSet<u32> {
+        self.0.lock().paths.lines.clone()
+    }
+    /// From one line to another that may come next.
+    pub(crate) fn steps(&self) -> BTreeSet<(u32, u32)> {
+        self.0.lock().paths.steps.clone()
+    }
+}
+
+/// The lines of a text as the VM counts them: a line ends with LF, CR, or both in either order.
+fn source_lines(text: &[u8]) -> Vec<Cow<'_, str>> {
+    let (mut lines, mut rest) = (Vec::new(), text);
+    while !rest.is_empty() {
+        let length = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')).unwrap_or(rest.len());
+        lines.push(String::from_utf8_lossy(&rest[..length]));
+        let is_pair =
+            rest.get(length + 1).is_some_and(|byte| matches!(byte, b'\n' | b'\r') && *byte != rest[length]);
+        rest = rest.get(length + 1 + usize::from(is_pair)..).unwrap_or_default();
+    }
+    lines
+}
+
 impl ScriptCoverage {
+    /// The lines of the text as the VM counts them, whatever they end with; bytes that are no UTF-8 are replaced.
+    ///
+    /// ```
+    /// use moonkeep::{Coverage, Engine};
+    /// let coverage = Coverage::new();
+    /// Engine::builder().coverage(&coverage).build().client().call(["EVAL", "local n = 1\r\nreturn\r n", "0"])?;
+    /// let script = &coverage.scripts()[0];
+    /// assert_eq!(script.source_lines(), ["local n = 1", "return", " n"]);
+    /// assert_eq!(script.lines.last().map(|line| line.line), Some(3));
+    /// # Ok::<(), moonkeep::Error>(())
+    /// ```
+    pub fn source_lines(&self) -> Vec<Cow<'_, str>> {
+        source_lines(&self.source)
+    }
     /// The lines that can run and did not, in order.
     pub fn missed(&self) -> Vec<u32> {
         self.lines.iter().filter(|line| line.hits == 0).map(|line| line.line).collect()
@@ -163,7 +218,7 @@ impl Noted {
     /// None before the script was compiled.
     fn told(&self, sha: &Sha) -> Option<ScriptCoverage> {
         let lines = self.lines.lock();
-        if lines.active.is_empty() {
+        if lines.paths.lines.is_empty() {
             return None;
         }
         let line = |&line: &u32| {
@@ -179,7 +234,7 @@ impl Noted {
         Some(ScriptCoverage {
             name: self.name.clone().unwrap_or_else(own_name),
             source: self.source.clone(),
-            lines: lines.active.iter().map(line).collect(),
+            lines: lines.paths.lines.iter().map(line).collect(),
             sha,
         })
     }
@@ -205,8 +260,11 @@ impl Recorder {
     }
 
     /// The lines of the current text that can run.
-    pub(super) fn note_lines(&self, lines: Option<BTreeSet<u32>>) {
-        self.current.lock().active.extend(lines.unwrap_or_default());
+    pub(super) fn note_paths(&self, paths: Option<Paths>) {
+        let Paths { lines, steps } = paths.unwrap_or_default();
+        let mut current = self.current.lock();
+        current.paths.lines.extend(lines);
+        current.paths.steps.extend(steps);
     }
 
     /// Notes something of a line; false when the chunk is no script.

@@ -8,7 +8,7 @@ use std::fmt::Write;
 pub(super) fn lcov(scripts: &[ScriptCoverage]) -> String {
     let mut out = String::new();
     for script in scripts {
-        let _ = writeln!(out, "TN:\nSF:{}", script.name);
+        let _ = writeln!(out, "TN:\nSF:{}", on_one_line(&script.name));
         for line in &script.lines {
             let _ = writeln!(out, "DA:{},{}", line.line, line.hits);
         }
@@ -16,6 +16,11 @@ pub(super) fn lcov(scripts: &[ScriptCoverage]) -> String {
         let _ = writeln!(out, "LF:{all}\nLH:{covered}\nend_of_record");
     }
     out
+}
+
+/// A name without line ends and other control characters, which would end its record.
+fn on_one_line(name: &str) -> String {
+    name.chars().map(|letter| if letter.is_control() { '?' } else { letter }).collect()
 }
 
 const STYLE: &str = "\
@@ -59,8 +64,7 @@ fn source(out: &mut String, number: usize, script: &ScriptCoverage, with_instruc
     let counted = if with_instructions { "<th>instructions</th>" } else { "" };
     let _ = writeln!(out, "<tr><th>line</th><th>hits</th>{counted}<th>calls</th><th>source</th></tr>");
     let lines: BTreeMap<u32, &LineCoverage> = script.lines.iter().map(|line| (line.line, line)).collect();
-    let text = String::from_utf8_lossy(&script.source);
-    for (text, at) in text.lines().zip(1u32..) {
+    for (text, at) in script.source_lines().iter().zip(1u32..) {
         let line = lines.get(&at);
         let class =
             line.map_or("", |line| if line.hits > 0 { " class=\"hit\"" } else { " class=\"missed\"" });

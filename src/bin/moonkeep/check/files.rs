@@ -1,12 +1,19 @@
-//! The result of a check for other programs: one JSON object, or JUnit's XML.
+//! The result of a check for other programs: one JSON object.
 
-use super::Checked;
+use super::{Checked, Mutants, Results};
 use crate::json::Json;
-use moonkeep::{CheckFailure, CheckReport, Mutant, MutationReport, ReachedClause, Rule};
+use moonkeep::lint::Finding;
+use moonkeep::{CheckFailure, LineCoverage, MissedLine, Mutant, MutationReport, ReachedClause, Rule};
 
 /// All of it as JSON.
-pub(super) fn json(all: &[Checked]) -> Json {
-    Json::Object(vec![("scripts", Json::List(all.iter().map(script).collect()))])
+pub(super) fn json(results: &Results) -> Json {
+    let stopped = |(path, told): &(String, String)| {
+        Json::Object(vec![("script", Json::text(path.as_bytes())), ("told", Json::text(told.as_bytes()))])
+    };
+    Json::Object(vec![
+        ("scripts", Json::List(results.checked.iter().map(script).collect())),
+        ("stopped", Json::List(results.stopped.iter().map(stopped).collect())),
+    ])
 }
 
 fn count(number: u64) -> Json {
@@ -34,8 +41,45 @@ fn script(one: &Checked) -> Json {
         ("instructions_allowed", report.instructions_allowed().map_or(Json::Null, count)),
         ("clauses", Json::List(report.clauses().iter().map(clause).collect())),
         ("failures", Json::List(report.failures().iter().map(|one| failure(path, one)).collect())),
-        ("mutants", one.mutants.as_ref().map_or(Json::Null, mutants)),
+        ("lines", Json::List(report.coverage().lines.iter().map(line).collect())),
+        ("missed", Json::List(report.missed().iter().map(|one| missed(path, one)).collect())),
+        ("findings", Json::List(one.findings.iter().map(finding).collect())),
+        ("mutants", if let Mutants::Tried(report) = &one.mutants { mutants(report) } else { Json::Null }),
         ("nanoseconds", count(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))),
+    ])
+}
+
+fn line(one: &LineCoverage) -> Json {
+    let LineCoverage { line, hits, instructions, calls } = *one;
+    Json::Object(vec![
+        ("line", count(line.into())),
+        ("hits", count(hits)),
+        ("instructions", count(instructions)),
+        ("calls", count(calls)),
+    ])
+}
+
+fn missed(path: &str, one: &MissedLine) -> Json {
+    Json::Object(vec![
+        ("line", count(one.line.into())),
+        ("guard", one.guard.map_or(Json::Null, |line| count(line.into()))),
+        (
+            "nearest",
+            one.nearest.as_ref().map_or(Json::Null, |input| Json::text(input.to_string().as_bytes())),
+        ),
+        ("command", one.command(path).map_or(Json::Null, |command| Json::text(command.as_bytes()))),
+    ])
+}
+
+/// As `moonkeep lint --json` has it.
+fn finding(one: &Finding) -> Json {
+    let Finding { line, column, rule, what, mend } = one;
+    Json::Object(vec![
+        ("line", count(*line as u64)),
+        ("column", count(*column as u64)),
+        ("rule", Json::text(rule.name().as_bytes())),
+        ("what", Json::text(what.as_bytes())),
+        ("mend", Json::text(mend.as_bytes())),
     ])
 }
 
@@ -69,63 +113,6 @@ fn failure(path: &str, one: &CheckFailure) -> Json {
         ("changes", Json::List(one.changes().iter().map(|change| text(change.to_string())).collect())),
         ("command", text(one.command(path))),
     ])
-}
-
-/// A test suite for each script, a test case for each clause.
-pub(super) fn junit(all: &[Checked]) -> String {
-    let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
-    for one in all {
-        text += &suite(one);
-    }
-    text + "</testsuites>\n"
-}
-
-fn suite(one: &Checked) -> String {
-    let Checked { path, report, time, .. } = one;
-    let cases = cases(report);
-    let name = escaped(path);
-    let failed = cases.iter().filter(|(_, failures, _)| !failures.is_empty()).count();
-    let skipped = cases.iter().filter(|(_, failures, runs)| failures.is_empty() && *runs == 0).count();
-    let mut text = format!(
-        "  <testsuite name=\"{name}\" tests=\"{}\" failures=\"{failed}\" skipped=\"{skipped}\" time=\"{:.6}\">\n",
-        cases.len(),
-        time.as_secs_f64()
-    );
-    text += &format!("    <properties><property name=\"seed\" value=\"{}\"/></properties>\n", report.seed());
-    for (clause, failures, runs) in cases {
-        let clause = escaped(&clause);
-        text += &format!("    <testcase classname=\"{name}\" name=\"{clause}\"");
-        if failures.is_empty() && runs > 0 {
-            text += "/>\n";
-            continue;
-        }
-        text += ">\n";
-        if failures.is_empty() {
-            text += "      <skipped message=\"no call reached it\"/>\n";
-        }
-        for failure in failures {
-            let (rule, told) = (failure.rule(), escaped(failure.told()));
-            let body = escaped(&format!("{}\n{failure}", failure.command(path)));
-            text += &format!("      <failure type=\"{rule}\" message=\"{told}\">{body}</failure>\n");
-        }
-        text += "    </testcase>\n";
-    }
-    text + "  </testsuite>\n"
-}
-
-/// Each clause with its failures and runs; what no clause decides comes last.
-fn cases(report: &CheckReport) -> Vec<(String, Vec<&CheckFailure>, u64)> {
-    let of =
-        |at: Option<usize>| report.failures().iter().filter(|one| one.clause() == at).collect::<Vec<_>>();
-    let clauses = report.clauses().iter().enumerate();
-    let mut cases: Vec<_> = clauses
-        .map(|(at, clause)| (format!("line {}: {}", clause.line, clause.text), of(Some(at)), clause.runs))
-        .collect();
-    let decided: u64 = report.clauses().iter().map(|clause| clause.runs).sum();
-    if report.runs() > decided {
-        cases.push(("calls that no clause decides".to_owned(), of(None), report.runs() - decided));
-    }
-    cases
 }
 
 /// Text as XML and HTML hold it; characters that they cannot hold are shown as such.

@@ -1,8 +1,9 @@
 //! `moonkeep check`: runs scripts on calls that their contracts make, and says where they do not keep their word. Here: what
-//! it was told, and the walk over the scripts; `show` is for people, `files` are the reports for other programs, `page` is
-//! the one to read in a browser, `regressions` the calls that failed once, `server` the real one beside it.
+//! it was told, and the walk over the scripts; `show` is for people, `files` is the report for other programs, `junit` that
+//! for CI, `page` the one to read in a browser, `regressions` the calls that failed once, `server` the real one beside it.
 
 mod files;
+mod junit;
 mod page;
 mod regressions;
 mod server;
@@ -10,6 +11,7 @@ mod show;
 
 use crate::scripts::Source;
 use crate::{Refusal, Word, next_word, print};
+use moonkeep::lint::{Finding, lint};
 use moonkeep::util::clock::Stopwatch;
 use moonkeep::{CheckHooks, CheckOptions, CheckReport, Contract, Engine, MutationReport, Reply, Script};
 use regressions::Regressions;
@@ -31,7 +33,8 @@ Calls are made on both sides of every bound of the contract, each on a state tha
 missing, of the right type and of another one, without expiry, with one that is far, or that ends at the very
 instant. What each call comes to is compared with the contract; it is run twice with other seeds of chance; what it
 tells to replicas is applied to a copy. A call that fails is made as small as it gets, and kept in NAME.regressions,
-whose calls are tried first.
+whose calls are tried first. Lines that no call ran are told, each with the call that came nearest, and what
+moonkeep lint finds.
 
   --seed N            the seed of the calls (default 0); the same one makes the same calls
   --runs N            how many calls are made for each script (default 10000)
@@ -40,14 +43,17 @@ whose calls are tried first.
   --mutate            change each script in small ways (a bound by one, a comparison, a check or a write dropped
                       or moved, another key), and list the changes that its contract does not notice; each
                       is tried on --runs calls, 2000 without it; one that breaks its contract has to be mended first
+  --strict            fail as well where lint finds something, or no call reached a line or a clause
+  --no-lint           do not look for what moonkeep lint finds
   --no-regressions    neither read nor write NAME.regressions
-  --json              print one JSON object: scripts, each with its clauses and failures
-  --junit FILE        write a report in JUnit's XML, a test case for each clause
-  --html FILE         write a report to read in a browser, in one file
+  --json              print one JSON object: scripts, each with its clauses, failures, lines and findings
+  --junit FILE        write a report in JUnit's XML, a test case for each clause, for lines and for lint
+  --html FILE         write a report to read in a browser, in one file: lines with what ran, cases, times
   -h, --help          this text
 
-Exit status: 0 when all scripts kept their word, 1 when one did not, 2 when moonkeep was not called rightly, a
-contract is wrong itself or a script does not compile.
+Exit status: 0 when all scripts kept their word, 1 when one did not (with --strict also when one has findings, or lines
+or clauses that were not reached), 2 when moonkeep was not called rightly, a contract is wrong itself, a script does
+not compile, or one could not be checked to its end.
 
 Examples:
   moonkeep check lua/decrease_stock.lua lua/unlock.lua
@@ -66,17 +72,46 @@ struct Check {
     html: Option<PathBuf>,
     forgets: bool,
     mutates: bool,
+    strict: bool,
+    no_lint: bool,
     scripts: Vec<PathBuf>,
+}
+
+/// What all scripts came to.
+#[derive(Default)]
+struct Results {
+    checked: Vec<Checked>,
+    /// Those that could not be checked to the end: their names, and why.
+    stopped: Vec<(String, String)>,
+    strict: bool,
 }
 
 /// A script that was checked.
 struct Checked {
     path: String,
-    source: Vec<u8>,
     report: CheckReport,
-    /// With --mutate, when the script itself kept its word.
-    mutants: Option<MutationReport>,
+    findings: Vec<Finding>,
+    mutants: Mutants,
     time: Duration,
+}
+
+/// What became of the mutants of a script.
+enum Mutants {
+    NotAsked,
+    /// The script breaks its contract itself, so nearly all of them would.
+    Skipped,
+    Tried(MutationReport),
+}
+
+impl Checked {
+    /// What --strict does not let pass, where the script kept its word.
+    fn is_loose(&self) -> bool {
+        let is_reached = self.report.clauses().iter().all(|clause| clause.runs > 0);
+        !(is_reached && self.report.missed().is_empty() && self.findings.is_empty())
+    }
+    fn fails(&self, strict: bool) -> bool {
+        !self.report.is_kept() || (strict && self.is_loose())
+    }
 }
 
 pub(crate) fn run(parser: &mut lexopt::Parser) -> Result<ExitCode, Refusal> {
@@ -88,30 +123,47 @@ pub(crate) fn run(parser: &mut lexopt::Parser) -> Result<ExitCode, Refusal> {
         return Err(Refusal("check needs the file of a script, see moonkeep check --help".into()));
     }
     // What is wrong with one of them is told before the first runs.
-    let scripts = told.scripts.iter().map(|path| load(path)).collect::<Result<Vec<_>, Refusal>>()?;
+    let scripts = told.scripts.iter().map(|path| Loaded::read(path)).collect::<Result<Vec<_>, Refusal>>()?;
     let mut server = told.against.as_deref().map(Server::connect).transpose()?;
     let look = Look::new(std::io::stdout().is_terminal());
-    let mut checked = Vec::new();
-    for (path, source, contract) in scripts {
-        let one = check(&told, path, source, &contract, server.as_mut())?;
-        if !told.json {
-            print(look.script(&one).as_bytes())?;
+    let mut results = Results { strict: told.strict, ..Results::default() };
+    for script in &scripts {
+        match check(&told, script, server.as_mut()) {
+            Ok(one) => {
+                if !told.json {
+                    print(look.script(&one).as_bytes())?;
+                }
+                results.checked.push(one);
+            }
+            // What is known of the others is told all the same.
+            Err(Refusal(text)) => {
+                eprintln!("moonkeep: {text}");
+                results.stopped.push((script.name.clone(), text));
+            }
         }
-        checked.push(one);
     }
+    report(&told, &look, &results)?;
+    Ok(match results {
+        Results { stopped, .. } if !stopped.is_empty() => ExitCode::from(2),
+        Results { checked, strict, .. } if checked.iter().any(|one| one.fails(strict)) => ExitCode::FAILURE,
+        _ => ExitCode::SUCCESS,
+    })
+}
+
+/// Tells of all scripts together.
+fn report(told: &Check, look: &Look, results: &Results) -> Result<(), Refusal> {
     if told.json {
-        print(format!("{}\n", files::json(&checked)).as_bytes())?;
-    } else if checked.len() > 1 {
-        print(look.summary(&checked).as_bytes())?;
+        print(format!("{}\n", files::json(results)).as_bytes())?;
+    } else if results.checked.len() > 1 {
+        print(look.summary(results).as_bytes())?;
     }
-    for (file, text) in [(&told.junit, files::junit as fn(&[Checked]) -> String), (&told.html, page::html)] {
+    for (file, text) in [(&told.junit, junit::junit as fn(&Results) -> String), (&told.html, page::html)] {
         if let Some(path) = file {
-            std::fs::write(path, text(&checked))
+            std::fs::write(path, text(results))
                 .map_err(|error| Refusal(format!("cannot write the report {path:?}: {error}")))?;
         }
     }
-    let is_kept = checked.iter().all(|one| one.report.is_kept());
-    Ok(if is_kept { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(())
 }
 
 fn parse(parser: &mut lexopt::Parser) -> Result<Option<Check>, Refusal> {
@@ -139,6 +191,8 @@ fn parse(parser: &mut lexopt::Parser) -> Result<Option<Check>, Refusal> {
             "--junit" => told.junit = Some(parser.value()?.into()),
             "--html" => told.html = Some(parser.value()?.into()),
             "--mutate" => told.mutates = true,
+            "--strict" => told.strict = true,
+            "--no-lint" => told.no_lint = true,
             "--no-regressions" => told.forgets = true,
             "--help" | "-h" => return Ok(None),
             option => {
@@ -149,32 +203,37 @@ fn parse(parser: &mut lexopt::Parser) -> Result<Option<Check>, Refusal> {
     Ok(Some(told))
 }
 
-/// The text of a script, which compiles, and its contract.
-fn load(path: &Path) -> Result<(String, Vec<u8>, Contract), Refusal> {
-    if path.as_os_str() == "-" {
-        return Err(Refusal("check reads scripts from files, beside which it keeps what failed".into()));
-    }
-    let source = Source::named(path);
-    let text = source.read()?;
-    let contract = source.contract(&text)?;
-    let mut reply = Reply::new();
-    Engine::new().try_client()?.call_into([&b"SCRIPT"[..], b"LOAD", &text], &mut reply)?;
-    if let Some(error) = reply.error_message() {
-        return Err(Refusal(format!("{}: {}", path.display(), String::from_utf8_lossy(error))));
-    }
-    Ok((path.display().to_string(), text, contract))
+/// A script that compiles, and its contract.
+struct Loaded {
+    path: PathBuf,
+    /// As it is shown.
+    name: String,
+    text: Vec<u8>,
+    contract: Contract,
 }
 
-fn check(
-    told: &Check,
-    path: String,
-    source: Vec<u8>,
-    contract: &Contract,
-    server: Option<&mut Server>,
-) -> Result<Checked, Refusal> {
+impl Loaded {
+    fn read(path: &Path) -> Result<Self, Refusal> {
+        if path.as_os_str() == "-" {
+            return Err(Refusal("check reads scripts from files, beside which it keeps what failed".into()));
+        }
+        let source = Source::named(path);
+        let text = source.read()?;
+        let contract = source.contract(&text)?;
+        let mut reply = Reply::new();
+        Engine::new().try_client()?.call_into([&b"SCRIPT"[..], b"LOAD", &text], &mut reply)?;
+        if let Some(error) = reply.error_message() {
+            return Err(Refusal(format!("{}: {}", path.display(), String::from_utf8_lossy(error))));
+        }
+        Ok(Loaded { path: path.to_owned(), name: path.display().to_string(), text, contract })
+    }
+}
+
+fn check(told: &Check, script: &Loaded, server: Option<&mut Server>) -> Result<Checked, Refusal> {
+    let Loaded { path, name, text, contract } = script;
     let mut regressions = match told.forgets {
         true => Regressions::none(),
-        false => Regressions::beside(&path)?,
+        false => Regressions::beside(path)?,
     };
     let runs = told.runs.unwrap_or(10_000);
     let options = CheckOptions::new().seed(told.seed).runs(runs).first(regressions.inputs());
@@ -189,18 +248,24 @@ fn check(
         watch: Some(&mut watch),
         server: call.as_mut().map(|call| call as &mut dyn FnMut(&[&[u8]]) -> Result<Reply, String>),
     };
-    let report = contract.check_with(&Script::new(&source), &options, hooks);
+    let report = contract.check_with(&Script::new(text), &options, hooks);
     progress.clear();
-    let report = report.map_err(|error| Refusal(format!("{path}: {error}")))?;
+    let report = report.map_err(|error| Refusal(format!("{name}: {error}")))?;
     let time = stopwatch.elapsed();
     if let Err(Refusal(told)) = regressions.keep(&report) {
         eprintln!("moonkeep: {told}");
     }
-    let mutants = match told.mutates && report.is_kept() {
-        true => Some(mutate(contract, &source, &options.runs(told.runs.unwrap_or(2000)))?),
-        false => None,
+    let findings = match told.no_lint {
+        true => Vec::new(),
+        false => lint(text, Some(contract))
+            .map_err(|error| Refusal(format!("{name}:{error} (--no-lint leaves lint out)")))?,
     };
-    Ok(Checked { path, source, report, mutants, time })
+    let mutants = match told.mutates {
+        false => Mutants::NotAsked,
+        true if !report.is_kept() => Mutants::Skipped,
+        true => Mutants::Tried(mutate(contract, text, &options.runs(told.runs.unwrap_or(2000)))?),
+    };
+    Ok(Checked { path: name.clone(), report, findings, mutants, time })
 }
 
 /// What becomes of the mutants of a script.

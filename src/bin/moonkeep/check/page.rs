@@ -1,22 +1,25 @@
 //! The result of a check as one page to read in a browser: nothing is loaded from elsewhere.
 
-use super::Checked;
 use super::files::escaped;
+use super::{Checked, Mutants, Results};
 use crate::time::shown_duration;
-use moonkeep::CheckFailure;
+use moonkeep::{CheckFailure, LineCoverage};
+use std::collections::BTreeMap;
 
 const STYLE: &str = "\
 body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:70rem;padding:0 1rem;color:#222;background:#fff}
 table{border-collapse:collapse;width:100%;margin:.5rem 0 1.5rem}td,th{text-align:left;padding:.2rem .6rem;border-bottom:1px solid #ddd}
 td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}code,pre{font:13px/1.45 ui-monospace,monospace}
 pre{background:#f6f6f6;padding:.6rem;overflow-x:auto}.kept{color:#17752b}.broken{color:#b3151d}.unreached{background:#fff3cd}
-summary{cursor:pointer}.line{color:#999;user-select:none}.failure{border-left:3px solid #b3151d;padding-left:.8rem;margin:1rem 0}
+table.source td{border:0;padding:0 .6rem;white-space:pre-wrap}tr.hit td{background:#3fb95022}tr.missed td{background:#f851493d}
+tr.note td{font-style:italic;padding-left:3rem}.failure{border-left:3px solid #b3151d;padding-left:.8rem;margin:1rem 0}
 @media(prefers-color-scheme:dark){body{background:#161616;color:#ddd}pre{background:#222}td,th{border-color:#444}.unreached{background:#4a3c00}
 .kept{color:#6fd184}.broken{color:#ff7b81}}
 ";
 
 /// The whole page.
-pub(super) fn html(all: &[Checked]) -> String {
+pub(super) fn html(results: &Results) -> String {
+    let all = &results.checked;
     let broken = all.iter().filter(|one| !one.report.is_kept()).count();
     let title = match broken {
         0 => "All scripts kept their word".to_owned(),
@@ -25,19 +28,32 @@ pub(super) fn html(all: &[Checked]) -> String {
     let mut text = format!(
         "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n\
          <title>moonkeep check: {title}</title>\n<style>\n{STYLE}</style>\n<h1>{title}</h1>\n<table>\n\
-         <tr><th>Script<th>Result<th class=n>Runs<th class=n>Seed<th class=n>Instructions<th class=n>Time\n"
+         <tr><th>Script<th>Result<th class=n>Runs<th class=n>Seed<th class=n>Instructions<th class=n>Lines<th>Lint<th class=n>Time<th class=n>A run\n"
     );
     for (at, one) in all.iter().enumerate() {
         let report = &one.report;
+        let (covered, lines) = report.coverage().covered();
         let allowed = report.instructions_allowed().map_or(String::new(), |most| format!(" of {most}"));
         text += &format!(
-            "<tr><td><a href=\"#s{at}\">{}</a><td>{}<td class=n>{}<td class=n>{}<td class=n>{}{allowed}<td class=n>{}\n",
+            "<tr><td><a href=\"#s{at}\">{}</a><td>{}<td class=n>{}<td class=n>{}<td class=n>{}{allowed}<td class=n>{covered} of {lines}<td>{}<td class=n>{}<td class=n>{}\n",
             escaped(&one.path),
             verdict(one),
             report.runs(),
             report.seed(),
             report.instructions(),
-            shown_duration(one.time)
+            match one.findings.len() {
+                0 => String::new(),
+                findings => findings.to_string(),
+            },
+            shown_duration(one.time),
+            shown_duration(one.time / u32::try_from(report.runs().max(1)).unwrap_or(u32::MAX))
+        );
+    }
+    for (path, told) in &results.stopped {
+        text += &format!(
+            "<tr><td>{}<td class=broken colspan=8>not checked to its end: {}\n",
+            escaped(path),
+            escaped(told)
         );
     }
     text += "</table>\n";
@@ -66,18 +82,54 @@ fn script(at: usize, one: &Checked) -> String {
         text += &format!("<tr{class}><td class=n>{line}<td><code>{words}</code><td class=n>{runs}\n");
     }
     text += "</table>\n";
-    if let Some(mutants) = &one.mutants {
-        text += &format!("<p>{} of {} mutants noticed\n<ul>\n", mutants.killed(), mutants.mutants().len());
-        for mutant in mutants.survivors() {
-            text += &format!("<li>survives: {}\n", escaped(&mutant.to_string()));
+    match &one.mutants {
+        Mutants::NotAsked => {}
+        Mutants::Skipped => text += "<p>Mutants not tried: the script breaks its contract itself.\n",
+        Mutants::Tried(mutants) => {
+            text +=
+                &format!("<p>{} of {} mutants noticed\n<ul>\n", mutants.killed(), mutants.mutants().len());
+            for mutant in mutants.survivors() {
+                text += &format!("<li>survives: {}\n", escaped(&mutant.to_string()));
+            }
+            text += "</ul>\n";
         }
-        text += "</ul>\n";
     }
-    text += "<details><summary>The script</summary>\n<pre>";
-    for (line, number) in String::from_utf8_lossy(&one.source).lines().zip(1..) {
-        text += &format!("<span class=line>{number:4} </span>{}\n", escaped(line));
+    text + &source(one)
+}
+
+/// The text of the script: what ran of each line, what lint finds there, which call came nearest to one that did not run.
+fn source(one: &Checked) -> String {
+    let coverage = one.report.coverage();
+    let lines: BTreeMap<u32, &LineCoverage> = coverage.lines.iter().map(|line| (line.line, line)).collect();
+    let mut text = "<table class=source>\n<tr><th class=n>Line<th class=n>Hits<th class=n>Instructions\
+                    <th class=n>Calls<th>The script\n"
+        .to_owned();
+    for (words, number) in coverage.source_lines().iter().zip(1u32..) {
+        let line = lines.get(&number);
+        let class = line.map_or("", |line| if line.hits > 0 { " class=hit" } else { " class=missed" });
+        let shown =
+            |count: fn(&LineCoverage) -> u64| line.map_or(String::new(), |line| count(line).to_string());
+        text += &format!(
+            "<tr{class}><td class=n>{number}<td class=n>{}<td class=n>{}<td class=n>{}<td><code>{}</code>\n",
+            shown(|line| line.hits),
+            shown(|line| line.instructions),
+            shown(|line| line.calls),
+            escaped(words)
+        );
+        for missed in one.report.missed().iter().filter(|missed| missed.line == number) {
+            if let Some(command) = missed.command(&one.path) {
+                text += &format!(
+                    "<tr class=note><td colspan=4><td>nearest: <code>{}</code>\n",
+                    escaped(&command)
+                );
+            }
+        }
+        for finding in one.findings.iter().filter(|finding| finding.line == number as usize) {
+            let (rule, what, mend) = (finding.rule, escaped(&finding.what), escaped(&finding.mend));
+            text += &format!("<tr class=note><td colspan=4><td><b>{rule}</b>: {what}; {mend}\n");
+        }
     }
-    text + "</pre></details>\n"
+    text + "</table>\n"
 }
 
 fn failure(path: &str, failure: &CheckFailure) -> String {

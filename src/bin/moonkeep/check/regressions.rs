@@ -21,8 +21,8 @@ impl Regressions {
         Regressions { path: None, text: String::new(), inputs: Vec::new() }
     }
     /// NAME.regressions beside NAME.lua, which need not be there.
-    pub(super) fn beside(script: &str) -> Result<Self, Refusal> {
-        let path = Path::new(script).with_extension("regressions");
+    pub(super) fn beside(script: &Path) -> Result<Self, Refusal> {
+        let path = script.with_extension("regressions");
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
@@ -57,8 +57,20 @@ impl Regressions {
         }
         let head = if self.text.is_empty() { HEAD } else { "" };
         let text = format!("{}{head}{}", self.text, new.concat());
-        std::fs::write(path, text).map_err(|error| Refusal(format!("cannot write {path:?}: {error}")))
+        replace(path, &text).map_err(|error| Refusal(format!("cannot write {path:?}: {error}")))
     }
+}
+
+/// Puts a text into a file, whole or not at all: what stands there is worth more than what is added.
+fn replace(path: &Path, text: &str) -> std::io::Result<()> {
+    // A link is followed: the file that it names is the one to keep.
+    let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let new = path.with_extension(format!("regressions.{}", std::process::id()));
+    let written = std::fs::write(&new, text).and_then(|()| std::fs::rename(&new, &path));
+    if written.is_err() {
+        let _ = std::fs::remove_file(&new);
+    }
+    written
 }
 
 /// The blocks of a text that hold more than remarks, each with the line at which it begins.

@@ -1,9 +1,9 @@
 //! What people see of a check: one line for a script that kept its word; for one that did not each failure, with the
 //! command that repeats it and what the call changed. Colours on a terminal only.
 
-use super::Checked;
+use super::{Checked, Mutants, Results};
 use crate::time::shown_duration;
-use moonkeep::CheckFailure;
+use moonkeep::{CheckFailure, MissedLine};
 use std::cell::Cell;
 use std::io::Write;
 
@@ -44,14 +44,36 @@ impl Look {
             let told = self.styled(YELLOW, "not reached");
             text += &format!("  {told}: line {}, {}\n", clause.line, clause.text);
         }
+        for missed in report.missed() {
+            text += &self.missed(&one.path, missed);
+        }
+        for finding in &one.findings {
+            text += &format!("  {}: {}:{finding}\n", self.styled(YELLOW, "lint"), one.path);
+        }
         for failure in report.failures() {
             text += &self.failure(&one.path, failure);
         }
-        if let Some(mutants) = &one.mutants {
-            text += &format!("  {} of {} mutants noticed\n", mutants.killed(), mutants.mutants().len());
-            for mutant in mutants.survivors() {
-                text += &format!("  {}: {mutant}\n", self.styled(YELLOW, "survives"));
+        text + &self.mutants(&one.mutants)
+    }
+    fn missed(&self, path: &str, missed: &MissedLine) -> String {
+        let from = missed.guard.map_or(String::new(), |guard| format!(", to which line {guard} leads"));
+        let mut text = format!("  {}: line {}{from}\n", self.styled(YELLOW, "never ran"), missed.line);
+        if let Some(command) = missed.command(path) {
+            text += &format!("    nearest: {command}\n");
+        }
+        text
+    }
+    fn mutants(&self, mutants: &Mutants) -> String {
+        let mutants = match mutants {
+            Mutants::NotAsked => return String::new(),
+            Mutants::Skipped => {
+                return "  mutants not tried: the script breaks its contract itself\n".to_owned();
             }
+            Mutants::Tried(mutants) => mutants,
+        };
+        let mut text = format!("  {} of {} mutants noticed\n", mutants.killed(), mutants.mutants().len());
+        for mutant in mutants.survivors() {
+            text += &format!("  {}: {mutant}\n", self.styled(YELLOW, "survives"));
         }
         text
     }
@@ -74,13 +96,18 @@ impl Look {
         text
     }
     /// All scripts in a line.
-    pub(super) fn summary(&self, all: &[Checked]) -> String {
+    pub(super) fn summary(&self, results: &Results) -> String {
+        let all = &results.checked;
         let broken = all.iter().filter(|one| !one.report.is_kept()).count();
+        let loose = all.iter().filter(|one| one.report.is_kept() && one.fails(results.strict)).count();
         let runs: u64 = all.iter().map(|one| one.report.runs()).sum();
-        let told = match broken {
+        let mut told = match broken {
             0 => self.styled(GREEN, "all kept their word"),
             _ => self.styled(RED, &format!("{broken} broke its contract")),
         };
+        if loose > 0 {
+            told += &self.styled(RED, &format!(", {loose} not strictly"));
+        }
         let time = shown_duration(all.iter().map(|one| one.time).sum());
         format!("{} scripts, {runs} runs in {time}: {told}\n", all.len())
     }
