@@ -264,6 +264,34 @@ fn a_comment_allows_what_a_rule_finds() {
 }
 
 #[test]
+fn a_comment_that_allows_what_is_no_rule_is_told() {
+    let script = "-- lint: allow undeclard-key\nredis.call('GET', 'a')\nreturn 1";
+    assert_eq!(found(script), [(1, "unknown-rule"), (2, "undeclared-key")]);
+    let told = lint(script, None).expect("Lua")[0].to_string();
+    assert!(told.starts_with("1:1: unknown-rule: \"undeclard-key\" is no rule, so nothing is allowed by it; rules are undeclared-key, "), "{told}");
+}
+
+#[test]
+fn varargs_belong_to_functions_that_have_them_and_chains_are_long() {
+    let error = |text: &str| lint(text, None).expect_err("no Lua").to_string();
+    assert_eq!(
+        error("local f = function(a)\n  return ...\nend"),
+        "2:10: \"...\" stands here in a function that has none"
+    );
+    assert_eq!(found("local f = function(...)\n  return ...\nend\nlocal g = ...\nreturn f(g)"), []);
+    for (sign, count) in [(" or ", 1500), (" .. ", 190), (" + ", 1500)] {
+        assert_eq!(found(&format!("local a = 1\nreturn {}", vec!["a"; count].join(sign))), [], "{sign}");
+    }
+}
+
+#[test]
+fn scripts_of_many_names_and_comments_are_read() {
+    let lines = (0..20_000)
+        .map(|number| format!("local a{number} = {number} -- lint: allow global\nb = a{number}\n"));
+    assert_eq!(found(&lines.collect::<String>()), []);
+}
+
+#[test]
 fn places_are_those_of_the_text() {
     let script = "#!lua flags=no-writes\n--[[ two\nlines ]] local s = [==[\n]]x\n]==] .. \"a\\\n\"\nreturn y";
     assert_eq!(found(script), [(7, "global")]);
@@ -275,7 +303,7 @@ fn places_are_those_of_the_text() {
     assert_eq!(error("x = 1 $"), "1:7: $ is no sign of Lua");
     assert_eq!(error("f"), "1:2: \"=\" is expected here, not the end of the script");
     assert_eq!(error("return 0x"), "1:8: 0x is no number");
-    assert_eq!(error(&"(".repeat(5000)), "1:102: more than 100 levels lie in each other");
+    assert_eq!(error(&"(".repeat(5000)), "1:202: more than 200 levels lie in each other");
 }
 
 /// What a server's Lua takes the linter takes, and what it refuses the linter refuses.

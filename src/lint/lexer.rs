@@ -28,7 +28,8 @@ const SIGNS: [&str; 26] = [
 
 /// What a comment allows, for its own line and the one below.
 pub(super) struct Allowed {
-    pub(super) line: usize,
+    /// Of the comment.
+    pub(super) place: Place,
     pub(super) rule: String,
 }
 
@@ -221,7 +222,7 @@ impl<'a> Lexer<'a> {
     }
 
     fn comment(&mut self) -> Result<(), SyntaxError> {
-        let (place, line) = (self.place(), self.line);
+        let place = self.place();
         self.at += 2;
         if self.long_bracket(place)?.is_some() {
             return Ok(());
@@ -229,7 +230,7 @@ impl<'a> Lexer<'a> {
         let text = self.take(|byte| byte != b'\n' && byte != b'\r').trim_ascii();
         let Some(rules) = text.strip_prefix(b"lint: allow ") else { return Ok(()) };
         for rule in String::from_utf8_lossy(rules).split([',', ' ']).filter(|rule| !rule.is_empty()) {
-            self.allowed.push(Allowed { line, rule: rule.to_owned() });
+            self.allowed.push(Allowed { place, rule: rule.to_owned() });
         }
         Ok(())
     }

@@ -8,7 +8,9 @@ mod rules;
 mod tree;
 
 use crate::contract::Contract;
+use crate::util::hasher::Set;
 use facts::Script;
+use lexer::Allowed;
 use std::fmt;
 
 /// A kind of mistake in a script.
@@ -33,11 +35,13 @@ pub enum Rule {
     LateError,
     /// A `redis.pcall` whose error nobody looks at, with a write behind it.
     UncheckedError,
+    /// A comment that allows what is no rule.
+    UnknownRule,
 }
 
 impl Rule {
     /// All rules.
-    pub const ALL: [Rule; 9] = [
+    pub const ALL: [Rule; 10] = [
         Rule::UndeclaredKey,
         Rule::Global,
         Rule::Arity,
@@ -47,6 +51,7 @@ impl Rule {
         Rule::NotANumber,
         Rule::LateError,
         Rule::UncheckedError,
+        Rule::UnknownRule,
     ];
     /// The rule's name, as in messages and in `-- lint: allow NAME`.
     pub fn name(self) -> &'static str {
@@ -60,6 +65,7 @@ impl Rule {
             Rule::NotANumber => "not-a-number",
             Rule::LateError => "late-error",
             Rule::UncheckedError => "unchecked-error",
+            Rule::UnknownRule => "unknown-rule",
         }
     }
 }
@@ -133,7 +139,7 @@ struct Place {
 /// ```
 ///
 /// # Errors
-/// A text that is no Lua 5.1, or is nested deeper than a hundred levels.
+/// A text that is no Lua 5.1, or is nested deeper than two hundred levels.
 pub fn lint(script: impl AsRef<[u8]>, contract: Option<&Contract>) -> Result<Vec<Finding>, SyntaxError> {
     let text = script.as_ref();
     let (chunk, allowed) = parser::parse(text)?;
@@ -141,13 +147,22 @@ pub fn lint(script: impl AsRef<[u8]>, contract: Option<&Contract>) -> Result<Vec
     let is_library = text.starts_with(b"#!") && first_line(text).contains("name=");
     let script = Script::new(&chunk, contract.or(own.as_ref()), is_library);
     let mut findings = rules::all(&script);
-    findings.retain(|finding| {
-        let here = |line: usize| line == finding.line || line + 1 == finding.line;
-        !allowed.iter().any(|allowed| here(allowed.line) && allowed.rule == finding.rule.name())
+    let is_rule = |name: &str| Rule::ALL.iter().any(|rule| rule.name() == name);
+    findings.extend(allowed.iter().filter(|allowed| !is_rule(&allowed.rule)).map(unknown_rule));
+    let allowed: Set<(usize, &str)> = allowed.iter().map(|one| (one.place.line, one.rule.as_str())).collect();
+    findings.retain(|Finding { line, rule, .. }| {
+        !(allowed.contains(&(*line, rule.name())) || allowed.contains(&(line - 1, rule.name())))
     });
     findings.sort_by_key(|finding| (finding.line, finding.column, finding.rule));
     findings.dedup();
     Ok(findings)
+}
+
+fn unknown_rule(Allowed { place, rule }: &Allowed) -> Finding {
+    let names: Vec<&str> = Rule::ALL.iter().map(|rule| rule.name()).collect();
+    let what = format!("{rule:?} is no rule, so nothing is allowed by it");
+    let Place { line, column } = *place;
+    Finding { line, column, rule: Rule::UnknownRule, what, mend: format!("rules are {}", names.join(", ")) }
 }
 
 fn first_line(text: &[u8]) -> std::borrow::Cow<'_, str> {

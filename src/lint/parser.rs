@@ -4,12 +4,13 @@
 use super::lexer::{Allowed, Lexer, Token};
 use super::tree::{Block, Chunk, Expr, Kind, Local, LocalId, Stmt};
 use super::{Place, SyntaxError};
+use crate::util::hasher::Map;
 use std::rc::Rc;
 
-/// How deep blocks, functions and brackets may lie in each other.
-const LEVELS_MAX: u32 = 100;
-/// How high the tree of one expression may be.
-const HEIGHT_MAX: u32 = 200;
+/// How deep blocks, functions and brackets may lie in each other: as deep as in Lua.
+const LEVELS_MAX: u32 = 200;
+/// How high the tree of one expression may be: a chain of `or` is as high as it is long.
+const HEIGHT_MAX: u32 = 2000;
 
 /// A script's tree, and what its comments allow.
 pub(super) fn parse(text: &[u8]) -> Result<(Chunk, Vec<Allowed>), SyntaxError> {
@@ -21,9 +22,11 @@ pub(super) fn parse(text: &[u8]) -> Result<(Chunk, Vec<Allowed>), SyntaxError> {
         place,
         last_line: 1,
         locals: Vec::new(),
+        visible: Map::default(),
         scopes: vec![Vec::new()],
         level: 0,
         loops: 0,
+        has_varargs: true,
     };
     let body = parser.block()?;
     parser.expect_end()?;
@@ -37,11 +40,15 @@ struct Parser<'a> {
     /// The line on which the word before it ends.
     last_line: usize,
     locals: Vec<Local>,
-    /// The visible names, innermost last.
-    scopes: Vec<Vec<(String, LocalId)>>,
+    /// What a name stands for, innermost last.
+    visible: Map<String, Vec<LocalId>>,
+    /// The names that each open block declares, innermost last.
+    scopes: Vec<Vec<String>>,
     level: u32,
     /// Loops of the function around.
     loops: u32,
+    /// Whether the function around has `...`.
+    has_varargs: bool,
 }
 
 type Parsed<T> = Result<T, SyntaxError>;
@@ -129,8 +136,9 @@ impl Parser<'_> {
     fn declare(&mut self, name: String, value: Option<Expr>) -> LocalId {
         let id = self.locals.len();
         self.locals.push(Local { name: name.clone(), value, assigned: false });
+        self.visible.entry(name.clone()).or_default().push(id);
         if let Some(scope) = self.scopes.last_mut() {
-            scope.push((name, id));
+            scope.push(name);
         }
         id
     }
@@ -141,16 +149,17 @@ impl Parser<'_> {
         }
     }
     fn resolve(&self, name: String) -> Kind {
-        let visible = self.scopes.iter().rev().flat_map(|scope| scope.iter().rev());
-        match visible.into_iter().find(|(other, _)| *other == name) {
-            Some((_, id)) => Kind::Local(*id),
+        match self.visible.get(&name).and_then(|ids| ids.last()) {
+            Some(id) => Kind::Local(*id),
             None => Kind::Global(name),
         }
     }
     fn scoped<T>(&mut self, work: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         self.scopes.push(Vec::new());
         let result = self.nested(work);
-        self.scopes.pop();
+        for name in self.scopes.pop().unwrap_or_default() {
+            self.visible.get_mut(&name).map(Vec::pop);
+        }
         result
     }
 
@@ -364,6 +373,10 @@ impl Parser<'_> {
             Token::Text(text) => Kind::Text(text.clone()),
             Token::Sign("nil") => Kind::Nil,
             Token::Sign("true" | "false") => Kind::Bool,
+            Token::Sign("...") if !self.has_varargs => {
+                let what = "\"...\" stands here in a function that has none";
+                return Err(SyntaxError::new(place, what.into()));
+            }
             Token::Sign("...") => Kind::Varargs,
             Token::Sign("{") => return self.table(),
             Token::Sign("function") => {
@@ -472,8 +485,10 @@ impl Parser<'_> {
         let place = self.place;
         self.expect("(")?;
         let mut names = if is_method { vec!["self".to_owned()] } else { Vec::new() };
+        let mut has_varargs = false;
         while !self.is(")") {
-            if self.accept("...")? {
+            has_varargs = self.accept("...")?;
+            if has_varargs {
                 break;
             }
             names.push(self.name()?);
@@ -483,11 +498,12 @@ impl Parser<'_> {
         }
         self.expect(")")?;
         let loops = std::mem::take(&mut self.loops);
+        let had_varargs = std::mem::replace(&mut self.has_varargs, has_varargs);
         let body = self.scoped(|parser| {
             parser.declare_all(names);
             parser.block()
         })?;
-        self.loops = loops;
+        (self.loops, self.has_varargs) = (loops, had_varargs);
         self.expect("end")?;
         self.expr(place, Kind::Function(Rc::new(body)))
     }

@@ -26,6 +26,7 @@ in NAME.contract beside NAME.lua, says how many keys and arguments there are. Th
   not-a-number      a text compared with a number, or digits with digits, without tonumber
   late-error        an error after a write, which stays
   unchecked-error   a redis.pcall whose error is lost, with a write behind it
+  unknown-rule      a comment that allows what is no rule
 A comment `-- lint: allow RULE` allows what a rule finds in its line or the next one.
 Exit status: 0 without findings, 1 with some, 2 when a file cannot be read or is no Lua.
 ";
