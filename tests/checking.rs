@@ -216,6 +216,30 @@ fn mutants_are_changes_that_people_make() {
     Mutant::of([0xff, b'<', b'"', b'[', b'[']);
 }
 
+#[test]
+fn mutants_of_a_long_script_are_made_one_by_one() {
+    // Two thousand statements, of each of which there are several mutants: as texts they would be 300 MB.
+    let source = "local a = redis.call('GET', KEYS[1])\n".repeat(2000) + "return 1";
+    let mutants = Mutant::of(&source);
+    assert_eq!(mutants.len(), 2000 + 3);
+    assert!(mutants.iter().take(2000).enumerate().all(|(at, mutant)| mutant.line() == at + 1));
+    let first = mutants[0].source();
+    assert_eq!(first.len(), source.len() + " .. \"x\"".len() + 2);
+    assert!(first.starts_with(b"local a = redis.call('GET', (KEYS[1] .. \"x\"))\n"));
+}
+
+#[test]
+fn changes_that_lead_to_one_text_are_one_mutant() {
+    let source = "redis.call('DEL', KEYS[1])redis.call('DEL', KEYS[1])return 1";
+    let dropped = Mutant::of(source).into_iter().filter(|mutant| mutant.change() == "dropped call").count();
+    assert_eq!(dropped, 1);
+    let mut texts: Vec<_> = Mutant::of(shipped("unlock")).iter().map(Mutant::source).collect();
+    let count = texts.len();
+    texts.sort();
+    texts.dedup();
+    assert_eq!(texts.len(), count);
+}
+
 /// What may be changed in the shipped scripts without anybody noticing: it changes nothing.
 const SURVIVORS: [(&str, &str); 6] = [
     ("decrease_stock", "line 30, dropped part: and #text <= 10"),

@@ -265,7 +265,7 @@ fn nearly_all_mutants_of_the_library_are_noticed_by_contract_or_scenario() {
         let expected = replies(&scenario, &library, builder());
         for mutant in report.survivors() {
             let mut changed = library.clone();
-            let source = String::from_utf8(mutant.source().to_vec()).expect("UTF-8");
+            let source = String::from_utf8(mutant.source()).expect("UTF-8");
             changed.insert(name.clone(), source);
             if replies(&scenario, &changed, builder()) == expected {
                 living.push(format!("{name}: {mutant}"));

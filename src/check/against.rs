@@ -6,12 +6,13 @@ use crate::contract::Input;
 use crate::engine::{Client, Engine, Script, Snapshot};
 use crate::error::Error;
 use crate::reply::{Reply, ReplyRef};
+use crate::util::clock::Stopwatch;
 use std::time::Duration;
 
 /// Keys with less time left than this could expire on the way: such calls are left out.
 const TTL_LEAST_MS: i64 = 20_000;
-/// So much may pass on the server between set-up and comparison.
-const TTL_SLACK_MS: i64 = 10_000;
+/// The clocks of both sides are read between milliseconds.
+const ROUNDING_MS: i64 = 2;
 
 /// A real server whose database is used.
 pub(super) struct Server<'a> {
@@ -62,15 +63,19 @@ impl<'a> Server<'a> {
             return Ok(Comparison::LeftOut);
         }
         let ours = dumped(&mut after.fork()?.try_client()?)?;
+        let stopwatch = Stopwatch::start();
         let answer = self.answer(input, &begin);
         // Whatever came of it, the database is as empty as it was.
         let theirs = self.take_all();
+        // On the server time passes meanwhile, on the engine it stands.
+        let passed_ms =
+            i64::try_from(stopwatch.elapsed().as_millis()).unwrap_or(i64::MAX).saturating_add(ROUNDING_MS);
         let (answer, theirs) = (answer?, theirs?);
         let has_times = ours.iter().chain(&begin).any(|key| key.ttl_ms >= 0);
-        if !same_reply(reply.view(), answer.view(), has_times) {
+        if !same_reply(reply.view(), answer.view(), if has_times { passed_ms } else { 0 }) {
             return Ok(Comparison::Differs(format!("the reply is {reply:?}, the server's is {answer:?}")));
         }
-        Ok(self.state_differs(&ours, &theirs)?.map_or(Comparison::Same, Comparison::Differs))
+        Ok(self.state_differs(&ours, &theirs, passed_ms)?.map_or(Comparison::Same, Comparison::Differs))
     }
     /// What the server answers in this state.
     fn answer(&mut self, input: &Input, begin: &[Dumped]) -> Result<Reply, Error> {
@@ -101,7 +106,12 @@ impl<'a> Server<'a> {
         all.sort_by(|a, b| a.key.cmp(&b.key));
         Ok(all)
     }
-    fn state_differs(&self, ours: &[Dumped], theirs: &[Dumped]) -> Result<Option<String>, Error> {
+    fn state_differs(
+        &self,
+        ours: &[Dumped],
+        theirs: &[Dumped],
+        passed_ms: i64,
+    ) -> Result<Option<String>, Error> {
         let [own, other] = [restored(ours)?, restored(theirs)?];
         let changes = own.diff(&other);
         if !changes.is_empty() {
@@ -111,7 +121,7 @@ impl<'a> Server<'a> {
         let far = ours
             .iter()
             .zip(theirs)
-            .find(|(a, b)| (a.ttl_ms < 0) != (b.ttl_ms < 0) || (a.ttl_ms - b.ttl_ms).abs() > TTL_SLACK_MS);
+            .find(|(a, b)| (a.ttl_ms < 0) != (b.ttl_ms < 0) || (a.ttl_ms - b.ttl_ms).abs() > passed_ms);
         Ok(far.map(|(a, b)| {
             let key = String::from_utf8_lossy(&a.key);
             format!("the time of {key} to live is {} ms, on the server {} ms", a.ttl_ms, b.ttl_ms)
@@ -143,18 +153,14 @@ fn restored(keys: &[Dumped]) -> Result<Snapshot, Error> {
     engine.snapshot()
 }
 
-/// Whether replies are the same; where keys have a time to live, integers may tell what is left of it.
-fn same_reply(ours: ReplyRef<'_>, theirs: ReplyRef<'_>, has_times: bool) -> bool {
+/// Whether replies are the same; integers may tell what is left of a time to live, so much of which has passed.
+fn same_reply(ours: ReplyRef<'_>, theirs: ReplyRef<'_>, passed_ms: i64) -> bool {
     match (ours, theirs) {
         (ReplyRef::Int(a), ReplyRef::Int(b)) => {
-            a == b
-                || (has_times
-                    && a > 0
-                    && a.abs_diff(b) <= TTL_SLACK_MS.unsigned_abs()
-                    && a > TTL_LEAST_MS / 2)
+            a == b || (a > TTL_LEAST_MS / 2 && a.abs_diff(b) <= passed_ms.unsigned_abs())
         }
         (ReplyRef::Array(a), ReplyRef::Array(b)) => {
-            a.len() == b.len() && a.zip(b).all(|(a, b)| same_reply(a, b, has_times))
+            a.len() == b.len() && a.zip(b).all(|(a, b)| same_reply(a, b, passed_ms))
         }
         (ReplyRef::Nil | ReplyRef::NilArray, ReplyRef::Nil | ReplyRef::NilArray) => true,
         (a, b) => a == b,

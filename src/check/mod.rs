@@ -22,7 +22,7 @@ use crate::contract::{Contract, Decider, Input, Rule};
 use crate::engine::Script;
 use crate::error::Error;
 use crate::reply::Reply;
-use crate::script::ScriptCoverage;
+use crate::script::{LineCoverage, ScriptCoverage};
 use against::Server;
 use reach::Reach;
 use std::collections::BTreeMap;
@@ -196,13 +196,9 @@ impl Contract {
             endless += usize::from(broken.rule == Rule::End);
             if !found.contains(&kind) {
                 found.push(kind);
-                let smallest = match options.shrinks {
-                    true => {
-                        let tries = if broken.rule == Rule::End { ENDLESS_TRIES } else { shrink::TRIES };
-                        shrink::smallest(input, tries, &mut |input| trial.fails_by(input, kind))
-                    }
-                    false => input,
-                };
+                let tries = if broken.rule == Rule::End { ENDLESS_TRIES } else { shrink::TRIES };
+                let tries = if options.shrinks { tries } else { 0 };
+                let smallest = shrink::smallest(input, tries, &mut |input| trial.fails_by(input, kind));
                 failures.push(CheckFailure {
                     clause: place(decider),
                     ..trial.explained(smallest, runs, broken)?
@@ -214,25 +210,12 @@ impl Contract {
             text,
             runs: reached.get(&decider).copied().unwrap_or(0),
         });
-        let mut coverage = ScriptCoverage {
-            name: self.name().to_owned(),
-            sha: script.sha().to_owned(),
-            source: script.source().to_vec(),
-            lines: Vec::new(),
-        };
-        let mut missed = Vec::new();
-        if let Some(script) = trial.watched() {
-            coverage.lines = reach.lines(&script);
-            missed = reach.missed(&script, &mut |input, line, depth| match options.shrinks {
-                true => shrink::smallest(input.clone(), NEAR_TRIES, &mut |input| {
-                    trial.run(input).is_ok_and(|ran| depth.is_kept(line, &ran.lines))
-                }),
-                false => input.clone(),
-            });
-        }
+        let tries = if options.shrinks { NEAR_TRIES } else { 0 };
+        let (lines, missed) = covered(&mut trial, &reach, tries);
+        let (name, sha, source) = (self.name().to_owned(), script.sha().to_owned(), script.source().to_vec());
         Ok(CheckReport {
-            name: self.name().to_owned(),
-            sha: script.sha().to_owned(),
+            name: name.clone(),
+            sha: sha.clone(),
             seed: options.seed,
             runs,
             clauses: clauses.collect(),
@@ -240,8 +223,19 @@ impl Contract {
             instructions_most,
             instructions_allowed: self.instructions(),
             left_out,
-            coverage,
+            coverage: ScriptCoverage { name, sha, source, lines },
             missed,
         })
     }
+}
+
+/// The lines that can run, and those that no call ran, each with the nearest call, which so many tries make smaller.
+fn covered(trial: &mut Trial<'_>, reach: &Reach, tries: usize) -> (Vec<LineCoverage>, Vec<MissedLine>) {
+    let Some(script) = trial.watched() else { return (Vec::new(), Vec::new()) };
+    let missed = reach.missed(&script, &mut |input, line, depth| {
+        shrink::smallest(input.clone(), tries, &mut |input| {
+            trial.run(input).is_ok_and(|ran| depth.is_kept(line, &ran.lines))
+        })
+    });
+    (reach.lines(&script), missed)
 }

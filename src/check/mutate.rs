@@ -7,17 +7,32 @@ use crate::contract::{Contract, Rule};
 use crate::engine::{Engine, Script};
 use crate::error::Error;
 use crate::reply::Reply;
+use crate::util::hasher::Set;
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
-/// A script with one change.
+/// A script with one change. Its text is made when somebody asks for it: a long script has as many mutants as it has words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mutant {
+    original: Arc<[u8]>,
     line: usize,
     change: &'static str,
-    before: String,
-    after: String,
-    source: Vec<u8>,
+    /// What is replaced.
+    place: Range<usize>,
+    /// By what.
+    parts: Vec<Part>,
+    /// What is shown as replaced, and as what stands there now when that is no text of the script.
+    shown: Range<usize>,
+    told: Option<&'static str>,
+}
+
+/// A part of what is put into a script.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Part {
+    Text(Vec<u8>),
+    /// What stands elsewhere in it.
+    Copy(Range<usize>),
 }
 
 impl Mutant {
@@ -30,16 +45,45 @@ impl Mutant {
         self.change
     }
     /// What stood there.
-    pub fn before(&self) -> &str {
-        &self.before
+    pub fn before(&self) -> String {
+        String::from_utf8_lossy(&self.original[self.shown.clone()]).into_owned()
     }
     /// What stands there now; empty when it was dropped.
-    pub fn after(&self) -> &str {
-        &self.after
+    pub fn after(&self) -> String {
+        match self.told {
+            Some(told) => told.to_owned(),
+            None => String::from_utf8_lossy(&self.new_text()).into_owned(),
+        }
     }
     /// The text of the changed script.
-    pub fn source(&self) -> &[u8] {
-        &self.source
+    pub fn source(&self) -> Vec<u8> {
+        [&self.original[..self.place.start], &self.new_text(), &self.original[self.place.end..]].concat()
+    }
+    fn new_text(&self) -> Vec<u8> {
+        let parts = self.parts.iter().map(|part| match part {
+            Part::Text(text) => text.as_slice(),
+            Part::Copy(place) => &self.original[place.clone()],
+        });
+        parts.collect::<Vec<_>>().concat()
+    }
+    /// The same for all changes that lead to the same text: how much of the beginning stays, how long the text is, and what
+    /// stands between the beginning and the end that stay. None when nothing changes.
+    fn essence(&self) -> Option<(usize, usize, Vec<u8>)> {
+        let (old, new, Range { start, end }) = (&self.original, self.new_text(), self.place.clone());
+        let byte = |at: usize| match at.checked_sub(start) {
+            None => old[at],
+            Some(behind) => new.get(behind).copied().unwrap_or_else(|| old[behind - new.len() + end]),
+        };
+        let length = old.len() - self.place.len() + new.len();
+        let shorter = length.min(old.len());
+        let head = (start..shorter).find(|&at| byte(at) != old[at]).unwrap_or(shorter);
+        if head == length && head == old.len() {
+            return None;
+        }
+        let known = (old.len() - end).min(shorter - head);
+        let tail = (known..shorter - head).find(|&at| byte(length - 1 - at) != old[old.len() - 1 - at]);
+        let tail = tail.unwrap_or(shorter - head);
+        Some((head, length, (head..length - tail).map(byte).collect()))
     }
     /// The mutants of a script, in the order of its text: bounds by one, comparisons, checks, returns and writes that are
     /// dropped or moved, other keys, arguments and commands. Some of them may not compile; comments are left alone.
@@ -53,19 +97,16 @@ impl Mutant {
         let source = source.as_ref();
         let words = lua::words(source);
         let parsed = lua::parse(source, &words).unwrap_or_default();
-        let mut maker = Maker { source, words: &words, made: Vec::new() };
+        let ends = source.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at).collect();
+        let mut maker = Maker { original: source.into(), source, words: &words, ends, made: Vec::new() };
         maker.conditions(&parsed);
         maker.statements(&parsed);
         (0..words.len()).for_each(|at| maker.word(at));
         let mut made = maker.made;
-        made.sort_by_key(|(place, _)| *place);
-        let mut mutants: Vec<Mutant> = Vec::new();
-        for (_, mutant) in made {
-            if mutant.source != source && !mutants.iter().any(|one| one.source == mutant.source) {
-                mutants.push(mutant);
-            }
-        }
-        mutants
+        made.sort_by_key(|mutant| mutant.place.start);
+        let mut known = Set::default();
+        made.retain(|mutant| mutant.essence().is_some_and(|essence| known.insert(essence)));
+        made
     }
 }
 
@@ -79,16 +120,20 @@ impl fmt::Display for Mutant {
                 None => line,
             }
         };
-        write!(f, "line {}, {}: {}", self.line, self.change, short(&self.before))?;
-        if self.after.is_empty() { Ok(()) } else { write!(f, " -> {}", short(&self.after)) }
+        write!(f, "line {}, {}: {}", self.line, self.change, short(&self.before()))?;
+        let after = self.after();
+        if after.is_empty() { Ok(()) } else { write!(f, " -> {}", short(&after)) }
     }
 }
 
 /// Makes the mutants of one source.
 struct Maker<'a> {
+    original: Arc<[u8]>,
     source: &'a [u8],
     words: &'a [Word],
-    made: Vec<(usize, Mutant)>,
+    /// Where lines end.
+    ends: Vec<usize>,
+    made: Vec<Mutant>,
 }
 
 impl<'a> Maker<'a> {
@@ -104,19 +149,19 @@ impl<'a> Maker<'a> {
     }
     /// Puts another text in place of one.
     fn replace(&mut self, change: &'static str, place: Range<usize>, new: &[u8]) {
-        let before = String::from_utf8_lossy(&self.source[place.clone()]).into_owned();
-        self.replace_as(change, place, new, (before, String::from_utf8_lossy(new).into_owned()));
+        self.rebuild(change, place.clone(), vec![Part::Text(new.to_vec())], place, None);
     }
-    fn replace_as(
+    fn rebuild(
         &mut self,
         change: &'static str,
         place: Range<usize>,
-        new: &[u8],
-        (before, after): (String, String),
+        parts: Vec<Part>,
+        shown: Range<usize>,
+        told: Option<&'static str>,
     ) {
-        let line = 1 + self.source[..place.start].iter().filter(|&&byte| byte == b'\n').count();
-        let source = [&self.source[..place.start], new, &self.source[place.end..]].concat();
-        self.made.push((place.start, Mutant { line, change, before, after, source }));
+        let line = 1 + self.ends.partition_point(|end| *end < place.start);
+        let original = self.original.clone();
+        self.made.push(Mutant { original, line, change, place, parts, shown, told });
     }
     fn drop_words(&mut self, change: &'static str, span: Span) {
         let place = self.bytes(span);
@@ -178,33 +223,22 @@ impl<'a> Maker<'a> {
         let calls =
             |span: Span| parsed.commands.iter().copied().find(|call| call.0 >= span.0 && call.1 <= span.1);
         let (first, second) = (self.bytes(one.span), self.bytes(other.span));
-        let texts = [first.clone(), second.clone()].map(|place| self.source[place].to_vec());
-        let [above, below] = &texts;
-        let shown = |text: &[u8]| String::from_utf8_lossy(text).into_owned();
-        let between = &self.source[first.end..second.start];
+        let (whole, between) = (first.start..second.end, Part::Copy(first.end..second.start));
+        let [above, below] = [&first, &second].map(|place| Part::Copy(place.clone()));
         let is_moved = |kind| matches!(kind, Call | Assignment | If);
         if is_moved(one.kind) && is_moved(other.kind) && (calls(one.span).or(calls(other.span))).is_some() {
-            let new = [below, between, above].concat();
-            self.replace_as(
-                "reordered",
-                first.start..second.end,
-                &new,
-                (shown(below), "before the above".into()),
-            );
+            self.rebuild("reordered", whole, vec![below, between, above], second, Some("before the above"));
         } else if one.kind == If
             && other.kind == Return
             && let Some(call) = calls(other.span)
         {
             let call = self.bytes(call);
-            let text = &self.source[call.clone()];
-            let rest = [&self.source[second.start..call.start], b"moved", &self.source[call.end..second.end]];
-            let new = [b"local moved = ", text, b"\n", above, between, &rest.concat()].concat();
-            self.replace_as(
-                "reordered",
-                first.start..second.end,
-                &new,
-                (shown(text), "before the check above".into()),
-            );
+            let text = |text: &str| Part::Text(text.into());
+            let copy = Part::Copy(call.clone());
+            let rest =
+                [Part::Copy(second.start..call.start), text("moved"), Part::Copy(call.end..second.end)];
+            let parts = [text("local moved = "), copy, text("\n"), above, between].into_iter().chain(rest);
+            self.rebuild("reordered", whole, parts.collect(), call, Some("before the check above"));
         }
     }
     /// What is made of one word.
@@ -408,7 +442,8 @@ impl Contract {
     pub fn check_mutants(&self, script: &Script, options: &CheckOptions) -> Result<MutationReport, Error> {
         self.check_mutants_watched(script, options, &mut |_, _| true)
     }
-    /// The same; `watch` is told before each mutant how many are done and how many there are, and ends it by false.
+    /// The same; `watch` is told before each mutant how many are done and how many there are, those that do not compile
+    /// among them, and ends it by false.
     ///
     /// # Errors
     /// As [`check`](Contract::check).
@@ -422,22 +457,23 @@ impl Contract {
         let mut compiles = |source: &[u8]| -> Result<bool, Error> {
             let mut reply = Reply::new();
             compiler.call_into([b"SCRIPT", &b"LOAD"[..], source], &mut reply)?;
-            Ok(!reply.is_error())
+            let compiles = !reply.is_error();
+            // Nothing is kept of one that was tried.
+            compiler.call_into(["SCRIPT", "FLUSH"], &mut reply)?;
+            Ok(compiles)
         };
-        let mut mutants = Vec::new();
-        for mutant in Mutant::of(script.source()) {
-            if compiles(&mutant.source)? {
-                mutants.push(mutant);
-            }
-        }
         let options = CheckOptions { shrinks: false, covers: false, failures: 1, ..options.clone() };
+        let mutants = Mutant::of(script.source());
         let (mut fates, count) = (Vec::new(), mutants.len());
         for (done, mutant) in mutants.into_iter().enumerate() {
             if !watch(done, count) {
                 break;
             }
-            let report = self.check_with(&Script::new(&mutant.source), &options, CheckHooks::default())?;
-            fates.push((mutant, report.failures().first().map(|failure| failure.rule())));
+            let source = mutant.source();
+            if compiles(&source)? {
+                let report = self.check_with(&Script::new(&source), &options, CheckHooks::default())?;
+                fates.push((mutant, report.failures().first().map(|failure| failure.rule())));
+            }
         }
         Ok(MutationReport { name: self.name().to_owned(), fates })
     }

@@ -18,11 +18,15 @@ pub(super) fn smallest(input: Input, tries_most: usize, fails: &mut dyn FnMut(&I
 /// A simpler call that fails too.
 fn step(input: &Input, left: &mut usize, fails: &mut dyn FnMut(&Input) -> bool) -> Option<Input> {
     let weight = weight(input);
-    candidates(input).into_iter().find(|candidate| {
-        let is_simpler = *left > 0 && self::weight(candidate) < weight;
-        *left -= usize::from(is_simpler);
-        is_simpler && fails(candidate)
-    })
+    let mut simpler = candidates(input).filter(|candidate| self::weight(candidate) < weight);
+    while *left > 0 {
+        *left -= 1;
+        let candidate = simpler.next()?;
+        if fails(&candidate) {
+            return Some(candidate);
+        }
+    }
+    None
 }
 
 /// Calls are compared by this: fewer commands, fewer words, fewer bytes, less time, plainer bytes.
@@ -44,47 +48,28 @@ fn rank(byte: u8) -> u8 {
     }
 }
 
-/// Calls that may be simpler.
-fn candidates(input: &Input) -> Vec<Input> {
-    let mut found = Vec::new();
-    for at in 0..input.setup.len() {
+/// Calls that may be simpler, made one by one: each may be large.
+fn candidates(input: &Input) -> impl Iterator<Item = Input> + '_ {
+    let changed = move |change: &dyn Fn(&mut Input)| {
         let mut less = input.clone();
-        less.setup.remove(at);
-        found.push(less);
-    }
-    for (at, command) in input.setup.iter().enumerate() {
-        for word in 3..command.len() {
-            let mut less = input.clone();
-            less.setup[at].remove(word);
-            found.push(less);
-        }
-        for word in (3..command.len().saturating_sub(1)).step_by(2) {
-            let mut less = input.clone();
-            less.setup[at].drain(word..word + 2);
-            found.push(less);
-        }
-    }
-    for (is_key, count) in [(true, input.keys.len()), (false, input.args.len())] {
-        for at in (0..count).rev() {
-            let mut less = input.clone();
-            if is_key {
-                less.keys.remove(at)
-            } else {
-                less.args.remove(at)
-            };
-            found.push(less);
-        }
-    }
-    found.extend(sooner(input));
+        change(&mut less);
+        less
+    };
+    let commands = (0..input.setup.len()).map(move |at| changed(&|less| drop(less.setup.remove(at))));
+    let words = input.setup.iter().enumerate().flat_map(move |(at, command)| {
+        let one = (3..command.len()).map(move |word| changed(&|less| drop(less.setup[at].remove(word))));
+        let pairs = (3..command.len().saturating_sub(1)).step_by(2);
+        one.chain(pairs.map(move |word| changed(&|less| drop(less.setup[at].drain(word..word + 2)))))
+    });
+    let keys = (0..input.keys.len()).rev().map(move |at| changed(&|less| drop(less.keys.remove(at))));
+    let args = (0..input.args.len()).rev().map(move |at| changed(&|less| drop(less.args.remove(at))));
     let texts = texts(input);
-    for text in &texts {
-        for simpler in simpler(text) {
-            found.push(replaced(input, text, &simpler, true));
-            found.push(replaced(input, text, &simpler, false));
-        }
-    }
-    found.extend(shifted(input, &texts));
-    found
+    let shifted = shifted(input, &texts);
+    let plainer = texts.into_iter().flat_map(move |text| {
+        let simpler = simpler(&text).into_iter();
+        simpler.flat_map(move |simpler| [true, false].map(|all| replaced(input, &text, &simpler, all)))
+    });
+    commands.chain(words).chain(keys).chain(args).chain(sooner(input)).chain(plainer).chain(shifted)
 }
 
 /// The same with less time between set-up and call: expiries come as near to the call as they were.
