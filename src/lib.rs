@@ -60,7 +60,10 @@ pub use check::{
 pub use command::TracedCall;
 pub use command::log::{LogLevel, LogLine};
 pub use commands::table as commands;
-pub use contract::{Contract, ContractError, Input, Inputs, Rule, Verdict};
+pub use contract::{
+    CallFacts, Contract, ContractBuilder, ContractError, Input, Inputs, KeyRule, Promised, PromisedReply,
+    Rule, TextRule, Verdict,
+};
 pub use engine::{
     Blocking, Builder, Client, Engine, Files, Invocation, Journal, Loss, NextMessage, Pending, RdbError,
     Script, Snapshot, ToArg,

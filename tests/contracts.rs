@@ -2,7 +2,10 @@
 //! boundary table and on generated inputs; and a script that does something else is caught.
 
 use crate::boundaries::{rows, shipped};
-use moonkeep::{Contract, Engine, Error, Input, Reply, Script, Verdict};
+use moonkeep::{
+    CheckOptions, Contract, ContractBuilder, Engine, Error, Input, KeyRule, Promised, PromisedReply, Reply,
+    Rule, Script, TextRule, Verdict,
+};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -330,4 +333,230 @@ fn cases_count_with_integers_of_any_size() {
     assert_eq!(run(&big, script, &["SET k 9223372036854775807"]), "[:-9223372036854775808, nil, \"x\", :5]");
     assert_eq!(run(&big, script, &["SET k 23"]), "[:16, nil, \"x\", :5]");
     assert_eq!(run(&big, script, &["SET k -23"]), "[:-30, nil, \"x\", :5]");
+}
+
+/// The contract of decrease_stock, in Rust.
+fn built() -> ContractBuilder {
+    Contract::builder("decrease_stock")
+        .key("stock", KeyRule::string(TextRule::int(0..=1_000_000_000)).required().rw())
+        .arg("quantity", TextRule::int(1..=1_000_000_000))
+        .error("arity", "Expected one key and one argument")
+        .error("quantity", "Quantity must be a positive bounded integer")
+        .error("stock", "Stock is missing or invalid")
+        .raises("stock.type", "WRONGTYPE")
+        .reply("[0, int(0, 999999999)] | [1, int(0, 999999999)]")
+        .case(
+            "enough",
+            |call| call.int("stock") >= call.int("quantity"),
+            |call| {
+                let left = call.int("stock")? - call.int("quantity")?;
+                Some(Promised::reply((1, left)).set("stock", left))
+            },
+        )
+        .otherwise(|call| Some(Promised::reply((0, call.int("stock")))))
+        .writes_when(&["stock"], |call| {
+            let Some(moonkeep::ReplyRef::Array(mut items)) = call.reply() else { return false };
+            items.next() == Some(moonkeep::ReplyRef::Int(1))
+        })
+        .instructions(100)
+}
+
+#[test]
+fn a_contract_in_rust_is_that_of_the_header() {
+    let source = shipped("decrease_stock");
+    let (built, told) = (built().build().expect("a contract"), Contract::parse(&source).expect("a contract"));
+    assert_eq!(built.inputs(3).take(500).collect::<Vec<_>>(), told.inputs(3).take(500).collect::<Vec<_>>());
+    let options = CheckOptions::new().runs(2000);
+    let [one, other] =
+        [&built, &told].map(|contract| contract.check(&Script::new(&source), &options).expect("checked"));
+    one.assert_kept();
+    let runs = |report: &moonkeep::CheckReport| {
+        report.clauses().iter().map(|clause| clause.runs).collect::<Vec<_>>()
+    };
+    assert_eq!(runs(&one), runs(&other));
+    assert_eq!(one.clauses()[4].text, "case enough");
+    let broken = Script::new(source.replace("stock < quantity", "stock <= quantity"));
+    let report = built.check(&broken, &options).expect("checked");
+    assert_eq!(report.failures()[0].told(), "line 9, case enough: the reply should be [1, 0], it is [0, 1]");
+    // A script is held to it at each call too.
+    let mut client = Engine::new().client();
+    client.call(["SET", "s", "5"]).expect("set");
+    let held = Script::new(&source).with_contract(built.clone());
+    assert_eq!(held.key("s").arg(2).run::<(i64, i64)>(&mut client).expect("taken"), (1, 3));
+    assert_eq!(
+        held.key("s").arg("02").verdict(&mut client).expect("judged"),
+        Some(Verdict::Refused("Quantity must be a positive bounded integer".into()))
+    );
+    let silent = Script::new("redis.call('SET', KEYS[1], 1) return {0, 3}").with_contract(built);
+    let error = silent.key("s").arg(9).run::<(i64, i64)>(&mut client).expect_err("it writes");
+    assert_eq!(
+        error.to_string(),
+        "decrease_stock broke its contract: no writes clause lets stock be written for the reply [0, 3]"
+    );
+}
+
+/// What is told of a script that replies `text` after a call of `words`, when its one case promises this.
+fn told(rule: KeyRule, then: fn() -> Option<Promised>, words: &str) -> Option<(Rule, String)> {
+    let contract = Contract::builder("c")
+        .key("k", rule)
+        .args("rest", TextRule::bytes(), 0..=2)
+        .error("arity", "ERR arity")
+        .raises("k.type", "WRONGTYPE")
+        .otherwise(move |_| then())
+        .build()
+        .expect("a contract");
+    let source = format!(
+        "if #KEYS ~= 1 or #ARGV > 2 then return redis.error_reply('ERR arity') end redis.call({words}) return 1"
+    );
+    let report = contract.check(&Script::new(source), &CheckOptions::new().runs(300)).expect("checked");
+    report
+        .failures()
+        .iter()
+        .find(|one| one.clause() == Some(2))
+        .map(|one| (one.rule(), one.told().to_owned()))
+}
+
+#[test]
+fn closures_promise_replies_and_what_becomes_of_keys() {
+    let hash = || KeyRule::fields([("n", TextRule::int(0..=9))]).rw().rm().ttl_any();
+    let set = "'HSET', KEYS[1], 'n', '5'";
+    assert_eq!(told(hash(), || Some(Promised::reply(1).set_field("k", "n", 5)), set), None);
+    assert_eq!(told(hash(), || Some(Promised::reply(1).change("k")), set), None);
+    let other = told(hash(), || Some(Promised::reply(1).set_field("k", "n", "6")), set).expect("broken");
+    let should = "line 6, case else: k should be {\"n\": \"6\"} afterwards, it is {\"n\": \"5\"}";
+    assert_eq!(other, (Rule::Effect, should.to_owned()));
+    assert_eq!(told(hash(), || Some(Promised::reply(1).drop_field("k", "n")), "'HDEL', KEYS[1], 'n'"), None);
+    assert_eq!(told(hash(), || Some(Promised::reply(1).delete("k")), "'DEL', KEYS[1]"), None);
+    assert_eq!(
+        told(
+            hash(),
+            || Some(Promised::reply(1).pttl("k", 5).change("k")),
+            "'HSET', KEYS[1], 'n', '5') redis.call('PEXPIRE', KEYS[1], 5"
+        ),
+        None
+    );
+    let case = |text: &str| Some((Rule::Case, format!("line 6, case else: {text}")));
+    let incomputable = "cannot be computed in this call: an integer overflows, or is divided by 0";
+    assert_eq!(told(hash(), || None, set), case(&format!("its reply {incomputable}")));
+    assert_eq!(
+        told(hash(), || Some(Promised::reply(1).set("k", ())), set),
+        case(&format!("what becomes of k {incomputable}"))
+    );
+    assert_eq!(
+        told(hash(), || Some(Promised::reply(1).delete("q")), set),
+        case("it tells what becomes of \"q\", which is no key of the contract")
+    );
+    let reply = told(hash(), || Some(Promised::reply(PromisedReply::Status("OK".into())).change("k")), set);
+    assert_eq!(
+        reply,
+        Some((Rule::Reply, "line 6, case else: the reply should be status \"OK\", it is 1".into()))
+    );
+    let refused = told(hash(), || Some(Promised::error("ERR never")), set);
+    assert_eq!(
+        refused,
+        Some((Rule::Refusal, "the call is to be refused with ERR never, the script replied 1".into()))
+    );
+}
+
+#[test]
+fn what_is_wrong_with_a_builder_is_told_with_the_number_of_its_clause() {
+    let error = |builder: ContractBuilder| builder.build().expect_err("wrong").to_string();
+    let one = || Contract::builder("c").key("k", KeyRule::any().rw()).error("arity", "ERR arity");
+    assert!(error(one()).starts_with("1:4: nothing says what the script replies"), "{}", error(one()));
+    assert_eq!(error(one().reply("int").key("k", KeyRule::any())), "5:8: \"k\" is declared already");
+    assert_eq!(
+        error(one().reply("int\n--!reply nil")),
+        "4:1: \"reply int\\n--!reply nil\" is more than a line; a clause of a builder is one"
+    );
+    assert_eq!(
+        error(one().arg("a", TextRule::one_of(["a\"b", "\u{7}"]))),
+        "4:9: nothing says what is answered when a is wrong by syntax; add --!error a.syntax \"TEXT\""
+    );
+    assert_eq!(
+        error(one().reply("int").writes_when(&["q"], |_| true)),
+        "1:1: \"q\" is not declared above; declared are k"
+    );
+    let after_else = one().clause("case else => 1").otherwise(|_| None);
+    assert_eq!(error(after_else), "1:4: no case applies after \"case else\"; leave it to otherwise");
+    let behind = one().otherwise(|_| None).case("late", |_| true, |_| None);
+    assert_eq!(error(behind), "5:1: no case applies after otherwise; put this one above it");
+    assert_eq!(
+        error(Contract::builder("")),
+        "1:12: here should be the name of the contract, not the end of the clause"
+    );
+}
+
+#[test]
+fn elements_of_keys_are_told_of() {
+    let parse = |case: &str| {
+        Contract::parse(format!(
+            "--!contract c\n--!key z zset rw\n--!key l list of int(0, 9)\n--!key s set\n--!key score hash of int(0, 9)\n--!argv a token\n\
+             --!error arity, a \"ERR a\"\n--!error z.type WRONGTYPE\n--!error l.type WRONGTYPE\n--!error s.type WRONGTYPE\n\
+             --!error score.type WRONGTYPE\n--!case {case}"
+        ))
+        .map_err(|error| error.to_string())
+    };
+    for case in [
+        "has(z, a) and has(l, 5) and has(s, a) and has(score, \"f\") => 1",
+        "default(score(z, a), 0) > now => default(item(l, -1), 0) + default(field(score, a), 0)",
+        "score(z, a) == 3 => score(z, a) ; change z",
+    ] {
+        assert!(parse(case).is_ok(), "{case}: {:?}", parse(case));
+    }
+    for (case, told) in [
+        ("has(a, a) => 1", "12:13: a is an argument; here should be the name of a key"),
+        ("score(l, a) == 1 => 1", "12:15: score is of a zset; l is none"),
+        ("item(l, a) == 1 => 1", "12:17: \"item\" works on integers; this is a text"),
+        (
+            "score(z, a) > 1 => 1",
+            "12:9: an optional key may be missing; write default(KEY, VALUE) to say what counts then",
+        ),
+        ("has(z) => 1", "12:14: here should be \",\" and which element, not \")\""),
+    ] {
+        assert_eq!(parse(case).expect_err(case), told);
+    }
+}
+
+#[test]
+fn elements_of_keys_decide_cases() {
+    let head = "--!contract c\n--!key z zset\n--!key l list of int(0, 9)\n--!key h hash of int(0, 9)\n--!argv a bytes\n\
+                --!error arity \"ERR a\"\n--!error z.type WRONGTYPE\n--!error l.type WRONGTYPE\n--!error h.type WRONGTYPE\n--!case else => ";
+    let mut client = Engine::new().client();
+    for words in ["ZADD z 2.5 m -inf n", "RPUSH l 7 8 x", "HSET h m 3 7 4"] {
+        client.call(words.split(' ').collect::<Vec<_>>()).expect("set up");
+    }
+    for (value, arg, reply) in [
+        ("score(z, a)", "m", "2"),
+        ("default(score(z, a), -1)", "q", "-1"),
+        ("default(item(l, 0), 9) + default(item(l, -2), 9)", "m", "15"),
+        ("item(l, 3)", "m", "false"),
+        ("item(l, -4)", "m", "false"),
+        // It is no integer.
+        ("item(l, 2)", "m", "false"),
+        ("field(h, a)", "m", "3"),
+        ("field(h, default(item(l, 0), 1))", "m", "4"),
+        ("[field(h, a), 1]", "q", "{false, 1}"),
+    ] {
+        let script = Script::new(format!("{head}{value}\nreturn {reply}"))
+            .checked()
+            .unwrap_or_else(|error| panic!("{error}"));
+        let mut out = Reply::new();
+        let run = script.call().keys(["z", "l", "h"]).arg(arg).run_into(&mut client, &mut out);
+        assert!(run.is_ok(), "{value}: {run:?}");
+    }
+    let when = |condition: &str| {
+        let text = format!("{head}1")
+            .replace("case else => 1", &format!("case {condition} => 1\n--!case else => 0"));
+        Script::new(format!("{text}\nreturn 1")).checked().unwrap_or_else(|error| panic!("{error}"))
+    };
+    for (condition, holds) in [
+        ("has(z, a)", true),
+        ("has(h, a)", true),
+        ("has(l, a)", false),
+        ("has(l, 8)", true),
+        ("has(z, 8)", false),
+    ] {
+        let run = when(condition).call().keys(["z", "l", "h"]).arg("m").run::<i64>(&mut client);
+        assert_eq!(run.is_ok(), holds, "{condition}: {run:?}");
+    }
 }

@@ -14,9 +14,10 @@
 --!error writer.type   WRONGTYPE
 --!error readers.type  WRONGTYPE
 --!reply int(0, 1)
---!case writer == token     => 1 ; del writer, change readers
---!case not exists(readers) => 0
---!case else                => any ; change readers
+--!case writer == token                         => 1 ; del writer, change readers
+--!case default(score(readers, token), 0) > now => 1 ; change readers
+--!case not exists(readers)                     => 0
+--!case else                                    => 0 ; change readers
 --!writes writer when reply == 1
 --!writes readers
 --!instructions 90

@@ -14,8 +14,8 @@
 --!error ttl           "TTL must be an integer from 1 to 604800000"
 --!error holders.type  WRONGTYPE
 --!reply int(0, 1)
---!case not exists(holders) => 0
---!case else                => any ; change holders
+--!case default(score(holders, token), 0) > now => 1 ; change holders
+--!case else                                    => 0
 --!writes holders when reply == 1
 --!instructions 140
 

@@ -11,8 +11,9 @@
 --!error arity, token  "Expected one key and a non-empty token"
 --!error holders.type  WRONGTYPE
 --!reply int(0, 1)
---!case not exists(holders) => 0
---!case else                => any ; change holders
+--!case not exists(holders)                     => 0
+--!case default(score(holders, token), 0) > now => 1 ; change holders
+--!case else                                    => 0 ; change holders
 --!instructions 60
 
 if #KEYS ~= 1 or #ARGV ~= 1 or ARGV[1] == "" then

@@ -14,8 +14,8 @@
 --!error bodies.type   WRONGTYPE
 --!error running.type  WRONGTYPE
 --!reply int(0, 1)
---!case not exists(running) => 0
---!case else                => any ; change running, change bodies
+--!case has(running, job) => 1 ; change running, change bodies
+--!case else              => 0
 --!writes running, bodies when reply == 1
 --!instructions 60
 

@@ -19,8 +19,8 @@
 --!error bodies.type    WRONGTYPE
 --!error waiting.type   WRONGTYPE
 --!reply int(0, 1)
---!case not exists(bodies) => 1 ; change waiting, change bodies
---!case else               => any ; change waiting, change bodies
+--!case has(bodies, job) => 0
+--!case else             => 1 ; change waiting, change bodies
 --!writes waiting, bodies when reply == 1
 --!instructions 110
 

@@ -14,8 +14,8 @@
 --!error queue.type   WRONGTYPE
 --!error items.type   WRONGTYPE
 --!reply [int(0, 1), int(0, 9007199254740991)]
---!case not exists(items) => [1, len(queue) + 1] ; change queue, change items
---!case else              => [any, any] ; change queue, change items
+--!case has(items, item) => [0, len(queue)]
+--!case else             => [1, len(queue) + 1] ; change queue, change items
 --!writes queue, items when reply[1] == 1
 --!instructions 60
 

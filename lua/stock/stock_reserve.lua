@@ -12,7 +12,7 @@
 --
 --!contract stock_reserve
 --!key   stock     string int(0, 1000000000) required rw ttl=kept
---!key   held      hash optional rw ttl=kept
+--!key   held      hash of int(1, 1000000) optional rw ttl=kept
 --!key   until     zset optional rw ttl=kept
 --!argv  order     token
 --!argv  quantity  int(1, 1000000)
@@ -25,10 +25,9 @@
 --!error held.type     WRONGTYPE
 --!error until.type    WRONGTYPE
 --!reply [int(0, 1), int(0, 1000000000)]
---!case not exists(held) and stock >= quantity =>
---!     [1, stock - quantity] ; stock = stock - quantity, change held, change until
---!case stock < quantity => [any, stock] ; change until
---!case else => any ; change stock, change held, change until
+--!case field(held, order) == quantity        => [1, stock] ; change until
+--!case has(held, order) or stock < quantity  => [0, stock]
+--!case else => [1, stock - quantity] ; stock = stock - quantity, change held, change until
 --!writes stock, held, until when reply[1] == 1
 --!instructions 170
 

@@ -10,7 +10,7 @@
 --
 --!contract stock_settle
 --!key   stock  string int(0, 1000000000) required rw ttl=kept
---!key   held   hash optional rw rm ttl=kept
+--!key   held   hash of int(1, 1000000) optional rw rm ttl=kept
 --!key   until  zset optional rw rm ttl=kept
 --!argv  order  token
 --!argv  how    one_of("confirm", "cancel")
@@ -21,9 +21,11 @@
 --!error held.type     WRONGTYPE
 --!error until.type    WRONGTYPE
 --!reply [int(0, 1), int(0, 1000000000)]
---!case not exists(held) => [0, stock]
---!case how == "confirm" => [any, stock] ; change held, change until
---!case else             => any ; change stock, change held, change until
+--!case not has(held, order) => [0, stock]
+--!case how == "confirm"     => [1, stock] ; change held, change until
+--!case stock + default(field(held, order), 0) > 1000000000 => [0, stock]
+--!case else => [1, stock + default(field(held, order), 0)] ;
+--!     stock = stock + default(field(held, order), 0), change held, change until
 --!writes stock, held, until when reply[1] == 1
 --!instructions 140
 

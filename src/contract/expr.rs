@@ -1,6 +1,7 @@
 //! The conditions and values of `case` and `writes` clauses: typed when they are read, so that a slip is told at its
 //! place, and computed on the facts of a call.
 
+use super::closures::Closure;
 use super::cursor::Cursor;
 use super::error::{ContractError, Position};
 use super::facts::Facts;
@@ -22,6 +23,14 @@ pub(super) enum Expr {
     Given(usize),
     /// What a field of a hash holds.
     Field(usize, Vec<u8>, Option<Form>),
+    /// What a hash holds in the field that an expression names.
+    At(usize, Box<Expr>, Option<Form>),
+    /// Whether a key has this element.
+    Has(usize, Box<Expr>),
+    /// The score of a member, rounded down.
+    Score(usize, Box<Expr>),
+    /// The item of a list at a place.
+    Item(usize, Box<Expr>, Option<Form>),
     /// How many arguments there are from this one on.
     Count(usize),
     Pttl(usize),
@@ -35,6 +44,8 @@ pub(super) enum Expr {
     Not(Box<Expr>),
     Both(Box<[Expr; 2]>),
     Either(Box<[Expr; 2]>),
+    /// A condition in Rust.
+    Closure(Closure<bool>),
 }
 
 /// What an expression gives.
@@ -117,10 +128,17 @@ impl Expr {
             Expr::Exists(key) => Datum::Bool(facts.held(*key).is_some()),
             Expr::Given(arg) => Datum::Bool(facts.args.len() > *arg),
             Expr::Count(arg) => Datum::Int(facts.args.len().saturating_sub(*arg) as i128),
-            Expr::Field(key, field, form) => match (facts.field(*key, field), form) {
-                (None, _) => Datum::Nil,
-                (Some(text), None) => Datum::Text(Cow::Borrowed(text)),
-                (Some(text), Some(form)) => form.read(text).map_or(Datum::Nil, Datum::Int),
+            Expr::Field(key, field, form) => read(facts.field(*key, field), *form),
+            Expr::At(key, field, form) => read(facts.field(*key, &text(&field.eval(facts, reply)?)?), *form),
+            Expr::Has(key, element) => Datum::Bool(facts.has(*key, &text(&element.eval(facts, reply)?)?)),
+            Expr::Score(key, member) => match facts.score(*key, &text(&member.eval(facts, reply)?)?) {
+                // A float beyond an i128 becomes the greatest or the least one.
+                Some(score) => Datum::Int(score.floor() as i128),
+                None => Datum::Nil,
+            },
+            Expr::Item(key, place, form) => match place.eval(facts, reply)? {
+                Datum::Int(place) => read(facts.item(*key, place), *form),
+                _ => return None,
             },
             Expr::Pttl(key) => Datum::Int(facts.pttl(*key)),
             Expr::Len(Place::Key(key)) => Datum::Int(facts.len(*key) as i128),
@@ -144,11 +162,30 @@ impl Expr {
             Expr::Not(one) => Datum::Bool(!truth(one)?),
             Expr::Both(pair) => Datum::Bool(truth(&pair[0])? && truth(&pair[1])?),
             Expr::Either(pair) => Datum::Bool(truth(&pair[0])? || truth(&pair[1])?),
+            Expr::Closure(closure) => closure.datum(facts, reply),
         })
     }
     /// Whether a condition holds.
     pub(super) fn holds(&self, facts: &Facts<'_>, reply: Option<ReplyRef<'_>>) -> bool {
         self.eval(facts, reply) == Some(Datum::Bool(true))
+    }
+}
+
+/// A text that may be there, as its form says.
+fn read(text: Option<&[u8]>, form: Option<Form>) -> Datum<'_> {
+    match (text, form) {
+        (None, _) => Datum::Nil,
+        (Some(text), None) => Datum::Text(Cow::Borrowed(text)),
+        (Some(text), Some(form)) => form.read(text).map_or(Datum::Nil, Datum::Int),
+    }
+}
+
+/// A value as the name of a field or a member.
+fn text<'d>(value: &'d Datum<'_>) -> Option<Cow<'d, [u8]>> {
+    match value {
+        Datum::Text(text) => Some(Cow::Borrowed(text)),
+        Datum::Int(value) => Some(Cow::Owned(value.to_string().into_bytes())),
+        _ => None,
     }
 }
 
@@ -388,10 +425,14 @@ impl<'t> Parser<'_, 't> {
                 }
             }
             "default" => self.default(),
-            "reply" => self.reply(at),
-            _ if matches!(self.cursor.peek(), Some(Token::Sign("("))) => {
-                Err(at.error(format!("{name:?} is no function; functions are exists, pttl, len, default")))
+            // No words of the language by themselves: a key may have these names.
+            "has" | "score" | "item" | "field" if matches!(self.cursor.peek(), Some(Token::Sign("("))) => {
+                self.element(name)
             }
+            "reply" => self.reply(at),
+            _ if matches!(self.cursor.peek(), Some(Token::Sign("("))) => Err(at.error(format!(
+                "{name:?} is no function; functions are exists, pttl, len, default, has, score, item, field"
+            ))),
             _ => self.held(name, at),
         }
     }
@@ -447,6 +488,50 @@ impl<'t> Parser<'_, 't> {
             _ => None,
         };
         Ok((field, form, optional || may_miss))
+    }
+    /// `has(KEY, ELEMENT)`, `score(KEY, MEMBER)`, `item(KEY, PLACE)`, `field(KEY, NAME)`.
+    fn element(&mut self, function: &str) -> Parsed {
+        let wanted: &[&str] = match function {
+            "has" => &["set", "zset", "hash", "list"],
+            "score" => &["zset"],
+            "item" => &["list"],
+            _ => &["hash"],
+        };
+        self.cursor.expect("(")?;
+        let (place, name, at) = self.place("the name of a key")?;
+        let (key, elements) = match place {
+            Place::Key(key) => match &self.contract.keys[key].kind {
+                KeyType::Collection(kind, elements) if wanted.contains(kind) => (key, elements),
+                _ => {
+                    return Err(at.error(format!("{function} is of a {}; {name} is none", wanted.join(", "))));
+                }
+            },
+            Place::Arg(_) => {
+                return Err(at.error(format!("{name} is an argument; here should be the name of a key")));
+            }
+        };
+        let form = match elements {
+            Elements::Each(Grammar::Int { form, .. }) => Some(*form),
+            _ => None,
+        };
+        self.cursor.expect_one_of("\",\" and which element", ",")?;
+        let at = self.cursor.position();
+        self.enter(at)?;
+        let (which, found) = self.value()?;
+        self.depth -= 1;
+        found.must_be_there(at)?;
+        if function == "item" {
+            needs_int("item", at, found)?;
+        }
+        self.cursor.expect(")")?;
+        let which = Box::new(which);
+        let held = Type { kind: if form.is_some() { Kind::Int } else { Kind::Text }, optional: true };
+        Ok(match function {
+            "has" => (Expr::Has(key, which), BOOL),
+            "score" => (Expr::Score(key, which), Type { kind: Kind::Int, optional: true }),
+            "item" => (Expr::Item(key, which, form), held),
+            _ => (Expr::At(key, which, form), held),
+        })
     }
     /// `default(a, b)`: a, or b where a is missing.
     fn default(&mut self) -> Parsed {

@@ -39,6 +39,29 @@ impl<'a> Facts<'a> {
             _ => None,
         }
     }
+    /// Whether a key has this element: a member, a field of a hash, an item of a list.
+    pub(super) fn has(&self, key: usize, element: &[u8]) -> bool {
+        match self.held(key).map(|held| &held.value) {
+            Some(Value::Set(set)) => set.contains(element),
+            Some(Value::ZSet(zset)) => zset.contains(element),
+            Some(Value::Hash(hash)) => hash.contains(element),
+            Some(Value::List(list)) => list.position(element).is_some(),
+            _ => false,
+        }
+    }
+    /// The score of a member of a sorted set.
+    pub(super) fn score(&self, key: usize, member: &[u8]) -> Option<f64> {
+        match &self.held(key)?.value {
+            Value::ZSet(zset) => zset.score(member),
+            _ => None,
+        }
+    }
+    /// The item of a list at this place, counted from 0, or from -1 at the end.
+    pub(super) fn item(&self, key: usize, place: i128) -> Option<&[u8]> {
+        let Value::List(list) = &self.held(key)?.value else { return None };
+        let place = if place < 0 { place.checked_add(list.len() as i128)? } else { place };
+        list.get(usize::try_from(place).ok()?)
+    }
     /// The time that a key has left, as PTTL tells it.
     pub(super) fn pttl(&self, key: usize) -> i128 {
         match self.held(key) {

@@ -64,7 +64,38 @@ pub(super) fn parse(text: &[u8]) -> Result<Contract, ContractError> {
     for clause in clauses {
         reader.clause(clause)?;
     }
-    reader.finish()
+    reader.finish(false)
+}
+
+/// The declarations of a builder: its clauses, one line each. `has_cases` when there are cases besides them.
+pub(super) fn declared(clauses: &[String], has_cases: bool) -> Result<Contract, ContractError> {
+    let mut reader: Option<Reader> = None;
+    for (text, line) in clauses.iter().zip(1..) {
+        let at = Position { line, column: 1 };
+        if text.contains(['\n', '\r']) {
+            return Err(at.error(format!("{text:?} is more than a line; a clause of a builder is one")));
+        }
+        for clause in split(format!("{}--!{text}", "\n".repeat(line - 1)).as_bytes())? {
+            match &mut reader {
+                None => reader = Some(Reader::new(&clause)?),
+                Some(reader) => reader.clause(&clause)?,
+            }
+        }
+    }
+    let reader = reader.ok_or_else(|| Position { line: 1, column: 1 }.error("the contract has no name"))?;
+    if has_cases && reader.has_else {
+        return Err(reader.at.error("no case applies after \"case else\"; leave it to otherwise"));
+    }
+    reader.finish(has_cases)
+}
+
+/// The number of a key that a contract lets its script write.
+pub(super) fn writable(contract: &Contract, name: &str) -> Result<usize, ContractError> {
+    let at = Position { line: 1, column: 1 };
+    match contract.place(name) {
+        None => Err(at.error(contract.unknown(name))),
+        Some(place) => writable_place(contract, place, name, at),
+    }
 }
 
 /// A contract line below the first line of code, or behind blanks, would be overlooked.
@@ -390,7 +421,7 @@ impl Reader {
         Parser { contract: &self.contract, cursor: clause.cursor(), knows_reply, depth: 0, operators: 0 }
     }
     /// Every way in which a call can be wrong must have its answer.
-    fn finish(self) -> Result<Contract, ContractError> {
+    fn finish(self, has_cases: bool) -> Result<Contract, ContractError> {
         let contract = &self.contract;
         if !self.told.contains(&Wrong::Arity) {
             return Err(self.at.error(
@@ -406,7 +437,7 @@ impl Reader {
                 return Err(at.error(told));
             }
         }
-        if contract.reply.is_none() && contract.cases.is_empty() {
+        if contract.reply.is_none() && contract.cases.is_empty() && !has_cases {
             return Err(self
                 .at
                 .error("nothing says what the script replies; add a reply clause or case clauses"));
@@ -476,8 +507,16 @@ impl Clause {
 
 /// A key that the contract lets the script write.
 fn written_key(parser: &mut Parser<'_, '_>) -> Result<usize, ContractError> {
-    let contract = parser.contract;
     let (place, name, at) = parser.place("the name of a key")?;
+    writable_place(parser.contract, place, name, at)
+}
+
+fn writable_place(
+    contract: &Contract,
+    place: Place,
+    name: &str,
+    at: Position,
+) -> Result<usize, ContractError> {
     match place {
         Place::Key(key) if contract.keys[key].access != Access::default() => Ok(key),
         Place::Key(_) => {

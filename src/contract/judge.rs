@@ -3,7 +3,6 @@
 use super::expr::Datum;
 use super::facts::Facts;
 use super::grammar::Fault;
-use super::shape::Promise;
 use super::{Access, Answer, Arg, Case, Contract, KeyType, Place, Presence, Rejection, Wrong};
 use crate::util::words::quote_word;
 use crate::value::Value;
@@ -83,7 +82,7 @@ impl Contract {
     /// A call that breaks no grammar may still be answered an error, where several things meet.
     fn judge_by_case(&self, facts: &Facts<'_>) -> Verdict {
         match self.case(facts) {
-            Ok(Some(Case { promise: Promise::Error(text), .. })) => Verdict::Refused(text.clone()),
+            Ok(Some(case)) => case.promise.refusal(facts).map_or(Verdict::Accepted, Verdict::Refused),
             _ => Verdict::Accepted,
         }
     }

@@ -3,6 +3,8 @@
 //! says before a run what a call must come to, `verify` after it whether it did; `generate` makes calls. lua/README.md is
 //! the manual.
 
+mod builder;
+mod closures;
 mod cursor;
 mod error;
 mod expr;
@@ -19,12 +21,15 @@ mod shape;
 mod tests;
 mod verify;
 
+pub use builder::{ContractBuilder, KeyRule, TextRule};
+pub use closures::{CallFacts, Promised};
 pub use error::ContractError;
 pub(crate) use expr::is_reserved;
 pub(crate) use facts::{Facts, Outcome, Used};
 pub use generate::{Input, Inputs};
 pub(crate) use judge::Decider;
 pub use judge::Verdict;
+pub use shape::PromisedReply;
 pub(crate) use verify::Breach;
 pub use verify::Rule;
 
@@ -240,6 +245,49 @@ impl Contract {
     /// The first mistake, with its line and column. A text without a `contract` clause has none.
     pub fn parse(text: impl AsRef<[u8]>) -> Result<Contract, ContractError> {
         header::parse(text.as_ref())
+    }
+    /// A contract that is made in Rust, with conditions, replies and effects as closures where its cases need more than the
+    /// language has. It is used as any other: by [`Script::with_contract`](crate::Script::with_contract),
+    /// [`check`](Self::check) and [`inputs`](Self::inputs).
+    ///
+    /// ```
+    /// use moonkeep::{CheckOptions, Contract, KeyRule, Promised, Script, TextRule};
+    /// let contract = Contract::builder("finish")
+    ///     .key("jobs", KeyRule::zset(TextRule::token()).rw().rm())
+    ///     .arg("job", TextRule::token())
+    ///     .error("arity, job", "Expected one key and one job")
+    ///     .raises("jobs.type", "WRONGTYPE")
+    ///     .case(
+    ///         "the job is due",
+    ///         |call| call.score("jobs", call.text("job").unwrap_or_default()) <= Some(call.now_ms() as f64)
+    ///             && call.score("jobs", call.text("job").unwrap_or_default()).is_some(),
+    ///         |call| {
+    ///             let done = Promised::reply(1);
+    ///             Some(if call.len("jobs") == 1 { done.delete("jobs") } else { done.change("jobs") })
+    ///         },
+    ///     )
+    ///     .otherwise(|_| Some(Promised::reply(0)))
+    ///     .build()?;
+    /// let source = r#"
+    /// if #KEYS ~= 1 or #ARGV ~= 1 or ARGV[1] == "" then
+    ///   return redis.error_reply("Expected one key and one job")
+    /// end
+    /// local due = redis.call("ZSCORE", KEYS[1], ARGV[1])
+    /// local time = redis.call("TIME")
+    /// if not due or tonumber(due) > time[1] * 1000 + math.floor(time[2] / 1000) then
+    ///   return 0
+    /// end
+    /// return redis.call("ZREM", KEYS[1], ARGV[1])"#;
+    /// let options = CheckOptions::new().runs(1000);
+    /// contract.check(&Script::new(source), &options)?.assert_kept();
+    ///
+    /// let hasty = Script::new(source.replace(" > ", " > 60000 + "));
+    /// let report = contract.check(&hasty, &options)?;
+    /// assert_eq!(report.failures()[0].told(), "line 7, case else: the reply should be 0, it is 1");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn builder(name: &str) -> ContractBuilder {
+        ContractBuilder::new(name)
     }
     /// Whether the header of a script holds a contract.
     pub fn is_in(script: impl AsRef<[u8]>) -> bool {

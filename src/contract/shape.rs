@@ -1,5 +1,6 @@
 //! Replies: the shape that all replies of a script have, and the one reply that a case promises.
 
+use super::closures::{Answered, Closure, Promised};
 use super::cursor::Cursor;
 use super::error::{ContractError, Position};
 use super::expr::{Datum, Expr, Parser};
@@ -151,17 +152,25 @@ pub(super) enum Promise {
     Status(Vec<u8>),
     Value(Expr),
     Array(Vec<Promise>),
+    /// A reply or an error, and effects, in Rust.
+    Closure(Closure<Option<Promised>>),
 }
 
-/// The promised reply of one call.
+/// What a case promises as the reply of one call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Expected {
+pub enum PromisedReply {
+    /// Any reply.
     Any,
+    /// A null.
     Nil,
+    /// An integer.
     Int(i128),
+    /// A bulk string.
     Bulk(Vec<u8>),
+    /// A status, as `OK`.
     Status(Vec<u8>),
-    Array(Vec<Expected>),
+    /// An array of these.
+    Array(Vec<PromisedReply>),
 }
 
 impl Promise {
@@ -188,38 +197,102 @@ impl Promise {
         }
         Ok(Promise::Value(parser.value()?.0))
     }
+    /// The error that a call is answered.
+    pub(super) fn refusal(&self, facts: &Facts<'_>) -> Option<Vec<u8>> {
+        match self {
+            Promise::Error(text) => Some(text.clone()),
+            Promise::Closure(closure) => match closure.call(facts, None)?.answer {
+                Answered::Error(text) => Some(text),
+                Answered::Reply(_) => None,
+            },
+            _ => None,
+        }
+    }
     /// What it comes to in a call; None where an integer overflows or is divided by 0.
-    pub(super) fn expected(&self, facts: &Facts<'_>) -> Option<Expected> {
+    pub(super) fn expected(&self, facts: &Facts<'_>) -> Option<PromisedReply> {
         Some(match self {
             // Found before a run, which is then none.
             Promise::Error(_) => return None,
-            Promise::Any => Expected::Any,
-            Promise::Status(text) => Expected::Status(text.clone()),
+            Promise::Any => PromisedReply::Any,
+            Promise::Closure(closure) => match closure.call(facts, None)?.answer {
+                Answered::Reply(reply) => reply,
+                Answered::Error(_) => return None,
+            },
+            Promise::Status(text) => PromisedReply::Status(text.clone()),
             Promise::Array(items) => {
-                Expected::Array(items.iter().map(|item| item.expected(facts)).collect::<Option<_>>()?)
+                PromisedReply::Array(items.iter().map(|item| item.expected(facts)).collect::<Option<_>>()?)
             }
             Promise::Value(expr) => match expr.eval(facts, None)? {
-                Datum::Int(value) => Expected::Int(value),
-                Datum::Text(text) => Expected::Bulk(text.into_owned()),
-                Datum::Nil => Expected::Nil,
+                Datum::Int(value) => PromisedReply::Int(value),
+                Datum::Text(text) => PromisedReply::Bulk(text.into_owned()),
+                Datum::Nil => PromisedReply::Nil,
                 Datum::Bool(_) | Datum::Other => return None,
             },
         })
     }
 }
 
-impl Expected {
+impl PromisedReply {
+    /// As a key or a field holds it; none of what is no text.
+    pub(super) fn text(self) -> Option<Vec<u8>> {
+        match self {
+            PromisedReply::Int(value) => Some(value.to_string().into_bytes()),
+            PromisedReply::Bulk(text) | PromisedReply::Status(text) => Some(text),
+            PromisedReply::Any | PromisedReply::Nil | PromisedReply::Array(_) => None,
+        }
+    }
     pub(super) fn is(&self, reply: ReplyRef<'_>) -> bool {
         match (self, reply) {
-            (Expected::Any, _) | (Expected::Nil, ReplyRef::Nil | ReplyRef::NilArray) => true,
-            (Expected::Int(value), ReplyRef::Int(found)) => *value == i128::from(found),
-            (Expected::Bulk(text), ReplyRef::Bulk(found)) => text == found,
-            (Expected::Status(text), ReplyRef::Status(found)) => text == found,
-            (Expected::Array(items), ReplyRef::Array(found)) => {
+            (PromisedReply::Any, _) | (PromisedReply::Nil, ReplyRef::Nil | ReplyRef::NilArray) => true,
+            (PromisedReply::Int(value), ReplyRef::Int(found)) => *value == i128::from(found),
+            (PromisedReply::Bulk(text), ReplyRef::Bulk(found)) => text == found,
+            (PromisedReply::Status(text), ReplyRef::Status(found)) => text == found,
+            (PromisedReply::Array(items), ReplyRef::Array(found)) => {
                 items.len() == found.len() && items.iter().zip(found).all(|(item, found)| item.is(found))
             }
             _ => false,
         }
+    }
+}
+
+macro_rules! promised {
+    ($($ty:ty, $value:ident => $reply:expr;)*) => {
+        $(impl From<$ty> for PromisedReply { fn from($value: $ty) -> Self { $reply } })*
+    };
+}
+promised! {
+    i32, value => PromisedReply::Int(value.into());
+    i64, value => PromisedReply::Int(value.into());
+    i128, value => PromisedReply::Int(value);
+    u32, value => PromisedReply::Int(value.into());
+    u64, value => PromisedReply::Int(value.into());
+    usize, value => PromisedReply::Int(value as i128);
+    &str, text => PromisedReply::Bulk(text.as_bytes().to_vec());
+    String, text => PromisedReply::Bulk(text.into_bytes());
+    &[u8], text => PromisedReply::Bulk(text.to_vec());
+    Vec<u8>, text => PromisedReply::Bulk(text);
+    (), _nil => PromisedReply::Nil;
+}
+impl<T: Into<PromisedReply>> From<Option<T>> for PromisedReply {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(PromisedReply::Nil, Into::into)
+    }
+}
+impl<T: Into<PromisedReply>, const N: usize> From<[T; N]> for PromisedReply {
+    fn from(items: [T; N]) -> Self {
+        PromisedReply::Array(items.into_iter().map(Into::into).collect())
+    }
+}
+impl<A: Into<PromisedReply>, B: Into<PromisedReply>> From<(A, B)> for PromisedReply {
+    fn from((a, b): (A, B)) -> Self {
+        PromisedReply::Array(vec![a.into(), b.into()])
+    }
+}
+impl<A: Into<PromisedReply>, B: Into<PromisedReply>, C: Into<PromisedReply>> From<(A, B, C)>
+    for PromisedReply
+{
+    fn from((a, b, c): (A, B, C)) -> Self {
+        PromisedReply::Array(vec![a.into(), b.into(), c.into()])
     }
 }
 
@@ -240,16 +313,16 @@ impl std::fmt::Display for Shown<'_> {
     }
 }
 
-/// In the notation of [`Shown`].
-impl std::fmt::Display for Expected {
+/// As the language of contracts writes it.
+impl std::fmt::Display for PromisedReply {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Expected::Any => f.write_str("any"),
-            Expected::Nil => f.write_str("nil"),
-            Expected::Int(value) => write!(f, "{value}"),
-            Expected::Bulk(text) => f.write_str(&quote(text)),
-            Expected::Status(text) => write!(f, "status {}", quote(text)),
-            Expected::Array(items) => write!(f, "[{}]", join(items, ", ")),
+            PromisedReply::Any => f.write_str("any"),
+            PromisedReply::Nil => f.write_str("nil"),
+            PromisedReply::Int(value) => write!(f, "{value}"),
+            PromisedReply::Bulk(text) => f.write_str(&quote(text)),
+            PromisedReply::Status(text) => write!(f, "status {}", quote(text)),
+            PromisedReply::Array(items) => write!(f, "[{}]", join(items, ", ")),
         }
     }
 }

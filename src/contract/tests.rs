@@ -90,7 +90,7 @@ const SLIPS: &[(usize, &str, &str)] = &[
     (
         9,
         "--!case exist(stock) => 1",
-        "9:9: \"exist\" is no function; functions are exists, pttl, len, default",
+        "9:9: \"exist\" is no function; functions are exists, pttl, len, default, has, score, item, field",
     ),
     (9, "--!case default(n, 0) == 1 => 1", "9:17: this is never missing; default is for an optional key"),
     (9, "--!case n > 1 => 1 ; stock = \"a\"", "9:30: stock holds an integer; this is a text"),

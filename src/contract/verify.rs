@@ -1,10 +1,11 @@
 //! After a run: whether the reply and the changes are what the contract promises.
 
+use super::closures::Became;
+use super::expr::{Datum, Expr};
 use super::facts::{Facts, Outcome};
-use super::judge::NoCase;
-use super::judge::Verdict;
-use super::shape::Shown;
-use super::{Case, Contract, Effect, Key, Ttl};
+use super::judge::{NoCase, Verdict};
+use super::shape::{Promise, Shown};
+use super::{Case, Contract, Effect, Key, Place, Ttl};
 use crate::error::Failure;
 use crate::reply::{Reply, ReplyRef};
 use crate::store::{Db, Held};
@@ -202,8 +203,12 @@ impl Contract {
             let told = format!("the reply should be {expected}, it is {}", Shown(view));
             return Some((Rule::Reply, told));
         }
+        let effects = match self.effects(case, facts) {
+            Ok(effects) => effects,
+            Err(told) => return Some((Rule::Case, told)),
+        };
         for (key, declared) in self.keys.iter().enumerate() {
-            let Some(expected) = expectation(case, key, declared, facts) else {
+            let Some(expected) = expectation(&effects, key, declared, facts) else {
                 return Some((Rule::Case, format!("what becomes of {} {INCOMPUTABLE}", declared.name)));
             };
             let after = outcome.held.get(key).and_then(Option::as_ref);
@@ -288,49 +293,38 @@ fn code_of(text: &[u8]) -> &[u8] {
     text.split(|&byte| byte == b' ').next().unwrap_or_default()
 }
 
-/// What a key should hold after a case; None where an integer overflows or is divided by 0.
-fn expectation(case: &Case, key: usize, declared: &Key, facts: &Facts<'_>) -> Option<Expectation> {
+/// What a key should hold after a case; None where that cannot be told.
+fn expectation(
+    effects: &[(usize, Option<Became>)],
+    key: usize,
+    declared: &Key,
+    facts: &Facts<'_>,
+) -> Option<Expectation> {
     let before = facts.held(key);
     let kept = ExpectedTtl::At(before.and_then(|held| held.expire_at_ms));
     let value = Some(before.map(|held| held.value.clone()));
+    let gone = Expectation { value: Some(None), ttl: ExpectedTtl::Any, rule: "" };
     let mut expected = Expectation { value, ttl: kept, rule: "" };
     let mut is_written = false;
     let mut expires = None;
-    for effect in &case.effects {
-        match effect {
-            Effect::Assign(at, value) if *at == key => {
-                is_written = true;
-                expected.value = Some(assigned(value.eval(facts, None)?));
-            }
-            Effect::Change(at) if *at == key => {
-                is_written = true;
-                expected.value = None;
-            }
-            Effect::SetField(at, field, value) if *at == key => {
-                is_written = true;
-                let text = text_of(value.eval(facts, None)?)?;
-                edit_hash(&mut expected.value, |hash| {
-                    hash.insert(field, &text, &Limits::HASH);
-                });
-            }
-            Effect::DropField(at, field) if *at == key => {
-                is_written = true;
-                edit_hash(&mut expected.value, |hash| {
-                    hash.remove(field);
-                });
-            }
-            Effect::Delete(at) if *at == key => {
-                return Some(Expectation { value: Some(None), ttl: ExpectedTtl::Any, rule: "" });
-            }
-            Effect::Expire(at, value) if *at == key => {
-                let super::expr::Datum::Int(left) = value.eval(facts, None)? else { return None };
-                if left <= 0 {
-                    // Its time is over: it goes at once.
-                    return Some(Expectation { value: Some(None), ttl: ExpectedTtl::Any, rule: "" });
-                }
+    for (_, effect) in effects.iter().filter(|(at, _)| *at == key) {
+        is_written |= !matches!(effect, Some(Became::Left(_)));
+        match effect.as_ref()? {
+            Became::Text(text) => expected.value = Some(Some(Value::String(Str::new(text)))),
+            Became::Changed => expected.value = None,
+            Became::Field(field, text) => edit_hash(&mut expected.value, |hash| {
+                hash.insert(field, text, &Limits::HASH);
+            }),
+            Became::NoField(field) => edit_hash(&mut expected.value, |hash| {
+                hash.remove(field);
+            }),
+            // Its time is over: it goes at once.
+            Became::Left(left) if *left <= 0 => return Some(gone),
+            Became::Gone => return Some(gone),
+            Became::Left(left) => {
                 expires = Some(i64::try_from(left.checked_add(i128::from(facts.now_ms))?).ok()?);
             }
-            _ => {}
+            Became::Nothing => return None,
         }
     }
     if let Some(at) = expires {
@@ -339,6 +333,41 @@ fn expectation(case: &Case, key: usize, declared: &Key, facts: &Facts<'_>) -> Op
         (expected.ttl, expected.rule) = declared.ttl.of_written(expected.ttl);
     }
     Some(expected)
+}
+
+impl Contract {
+    /// What becomes of keys in a case, by their numbers; None for what cannot be computed.
+    fn effects(&self, case: &Case, facts: &Facts<'_>) -> Result<Vec<(usize, Option<Became>)>, String> {
+        let Promise::Closure(closure) = &case.promise else {
+            return Ok(case.effects.iter().map(|effect| effect.computed(facts)).collect());
+        };
+        let promised = closure.call(facts, None).map_or_else(Vec::new, |promised| promised.effects);
+        let by_number = |(name, became): (String, Became)| match self.place(&name) {
+            Some(Place::Key(key)) => Ok((key, Some(became))),
+            _ => Err(format!("it tells what becomes of {name:?}, which is no key of the contract")),
+        };
+        promised.into_iter().map(by_number).collect()
+    }
+}
+
+impl Effect {
+    /// What it comes to in a call.
+    fn computed(&self, facts: &Facts<'_>) -> (usize, Option<Became>) {
+        let text = |value: &Expr| text_of(value.eval(facts, None)?);
+        match self {
+            Effect::Assign(key, value) => (*key, text(value).map(Became::Text)),
+            Effect::Delete(key) => (*key, Some(Became::Gone)),
+            Effect::Change(key) => (*key, Some(Became::Changed)),
+            Effect::SetField(key, field, value) => {
+                (*key, text(value).map(|text| Became::Field(field.clone(), text)))
+            }
+            Effect::DropField(key, field) => (*key, Some(Became::NoField(field.clone()))),
+            Effect::Expire(key, value) => match value.eval(facts, None) {
+                Some(Datum::Int(left)) => (*key, Some(Became::Left(left))),
+                _ => (*key, None),
+            },
+        }
+    }
 }
 
 impl Ttl {
@@ -363,13 +392,7 @@ fn edit_hash(value: &mut Option<Option<Value>>, edit: impl FnOnce(&mut Hash)) {
     *value = Some((!hash.is_empty()).then(|| Value::Hash(hash.into())));
 }
 
-/// The value of a string key that holds this.
-fn assigned(value: super::expr::Datum<'_>) -> Option<Value> {
-    text_of(value).map(|text| Value::String(Str::new(&text)))
-}
-
-fn text_of(value: super::expr::Datum<'_>) -> Option<Vec<u8>> {
-    use super::expr::Datum;
+fn text_of(value: Datum<'_>) -> Option<Vec<u8>> {
     match value {
         Datum::Int(value) => Some(value.to_string().into_bytes()),
         Datum::Text(text) => Some(text.into_owned()),
