@@ -589,6 +589,9 @@ fn the_command_listens_at_several_addresses_and_rewrites_its_file() {
         assert_eq!(read(&mut client, answer.len()), answer);
     }
     process.kill().and_then(|()| process.wait()).expect("an end");
+    let (out, err, status) = crate::cli::moonkeep_reading("hz 20\nnonsense 1\n", &["serve", "-"]);
+    assert!(out.is_empty() && status != 0, "{out}");
+    assert!(err.contains("-: line 2: there is no parameter \"nonsense\""), "{err}");
     let text = std::fs::read_to_string(&file).expect("it is there");
     assert!(
         text.starts_with(&format!("include {}\nbind 127.0.0.1 -127.0.0.2 -203.0.113.1\n", more.display())),

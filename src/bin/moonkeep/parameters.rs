@@ -3,6 +3,7 @@
 use crate::Refusal;
 use moonkeep::Engine;
 use moonkeep::util::words::split_words;
+use std::io::{self, Read};
 use std::path::Path;
 
 /// Files that are included from files that are included: no more than this.
@@ -12,6 +13,9 @@ const DEPTH_MAX: usize = 16;
 pub(crate) fn exists(name: &str) -> bool {
     name == "user" || Engine::builder().knows_setting(name)
 }
+
+/// Stands for standard input.
+pub(crate) const STDIN: &str = "-";
 
 /// The parameters of a file such as redis.conf, in order: what stands on several lines is joined, and an included file stands
 /// where its name is.
@@ -23,7 +27,7 @@ pub(crate) fn of_file(path: &Path) -> Result<Vec<(String, String)>, Refusal> {
 
 fn read(path: &Path, found: &mut Vec<(String, String)>, depth: usize) -> Result<(), Refusal> {
     let refuse = |why: String| Refusal(format!("{}: {why}", path.display()));
-    let text = std::fs::read(path).map_err(|error| refuse(error.to_string()))?;
+    let text = content(path).map_err(|error| refuse(error.to_string()))?;
     for (at, line) in text.split(|byte| *byte == b'\n').enumerate() {
         let line = line.trim_ascii();
         if line.is_empty() || line.starts_with(b"#") {
@@ -44,6 +48,15 @@ fn read(path: &Path, found: &mut Vec<(String, String)>, depth: usize) -> Result<
         }
     }
     Ok(())
+}
+
+fn content(path: &Path) -> io::Result<Vec<u8>> {
+    if path != Path::new(STDIN) {
+        return std::fs::read(path);
+    }
+    let mut text = Vec::new();
+    io::stdin().read_to_end(&mut text)?;
+    Ok(text)
 }
 
 fn add(found: &mut Vec<(String, String)>, name: String, value: String) {

@@ -31,7 +31,8 @@ Where it listens (default: --port 6379):
   --NAME VALUE …      a parameter as redis-server takes it, as --save 900 1 --maxmemory 100mb; --config NAME=VALUE is the
                       same in one word. For each user: --user alice on \">secret\" ~orders:* +@read; aclfile names a file of
                       users in DIRECTORY
-  CONFIGFILE          such parameters, one a line, as in redis.conf; options that come after it win. CONFIG REWRITE rewrites it
+  CONFIGFILE          such parameters, one a line, as in redis.conf; options that come after it win. CONFIG REWRITE rewrites it.
+                      A dash stands for standard input
   --max-clients N     how many clients are served at a time (default 10000)
 
 Which time it is:
@@ -92,7 +93,8 @@ pub(crate) fn run(parser: &mut lexopt::Parser) -> Result<ExitCode, Refusal> {
                 for (name, value) in parameters::of_file(Path::new(&path))? {
                     options.parameter(&name, value)?;
                 }
-                options.file = Some(std::path::absolute(&path)?);
+                let is_file = path != parameters::STDIN;
+                options.file = is_file.then(|| std::path::absolute(&path)).transpose()?;
             }
         }
     }
