@@ -2,6 +2,7 @@
 //! recognised when it comes up; when more than half do not hold, the heap is built anew. Adding is O(1) for the
 //! usual rising deadlines, and expiring costs only what expires.
 
+use super::{Db, Entry, Event, Store, keyspace};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
@@ -79,6 +80,85 @@ impl Deadlines {
     /// How many entries the heap has, those that no longer hold included.
     pub(super) fn entries(&self) -> usize {
         self.heap.len()
+    }
+}
+
+impl Store {
+    /// Whether keys whose time is over stay until they are written.
+    pub(crate) fn keep_overdue(&mut self, keeps: bool) {
+        self.keeps_overdue = keeps;
+    }
+    /// A command that does not write meets a key whose time is over.
+    #[cold]
+    pub(super) fn meet_overdue(&mut self, db: Db, slot: u32) {
+        if !self.keeps_overdue {
+            self.expire(db, slot);
+        }
+    }
+    pub(super) fn expire(&mut self, db: Db, slot: u32) {
+        let started = self.latency.start();
+        let Some(entry) = self.drop_slot(db, slot) else { return };
+        self.stats.expired += 1;
+        let name: &[u8] = if self.memory.lazy_expire { b"UNLINK" } else { b"DEL" };
+        self.propagate(db, &[name, &entry.key]);
+        if !self.observers.is_empty() {
+            self.observers.mark_expired(db, &entry.key);
+            self.observers.tell(db, &entry.key, Event::expired("expired"));
+        }
+        self.free(entry, self.memory.lazy_expire);
+        self.latency.stop("expire-del", started, self.now_s());
+    }
+    /// The time of this unit, in seconds.
+    pub(crate) fn now_s(&self) -> i64 {
+        self.now_ms.div_euclid(1000)
+    }
+    /// Frees what a key held; what a server would free in the background is counted.
+    pub(super) fn free(&mut self, entry: Entry, lazily: bool) {
+        const CHEAP: usize = 64;
+        self.stats.lazy_freed += u64::from(lazily && entry.value.parts() > CHEAP);
+    }
+    /// Removes a live key as a server does in the background; false when there is none.
+    pub fn unlink(&mut self, db: Db, key: &[u8], event: Event) -> bool {
+        let Some(entry) = self.take(db, key, event) else { return false };
+        self.free(entry, true);
+        true
+    }
+    /// Removes a key whose time is over; false when there is no such key.
+    pub fn expire_if_due(&mut self, db: Db, key: &[u8]) -> bool {
+        let slot = self.keyspace(db).find(key);
+        slot.is_some() && self.live_to_read(db, key).is_none()
+    }
+    /// When the next key may expire, in Unix milliseconds.
+    pub fn next_expiry_ms(&self) -> Option<i64> {
+        self.dbs.iter().filter_map(|keyspace| keyspace.deadlines.earliest()).min()
+    }
+    /// The earliest expiry of a key that is there. Costs what has to be forgotten.
+    pub fn first_expiry_ms(&mut self) -> Option<i64> {
+        self.dbs.iter_mut().filter_map(keyspace::Keyspace::first_expiry_ms).min()
+    }
+    /// Active expiry, a unit of its own: removes up to `limit` keys whose time is over, earliest first; answers how
+    /// many.
+    pub fn expire_due(&mut self, limit: usize) -> usize {
+        let now_ms = self.now_ms;
+        let mut gone = 0;
+        self.unbracket_journal();
+        while gone < limit && !self.keeps_overdue {
+            let deadlines =
+                self.dbs.iter().enumerate().filter_map(|(db, k)| Some((k.deadlines.earliest()?, db)));
+            let Some((deadline, db)) = deadlines.min() else { break };
+            if deadline >= now_ms {
+                break;
+            }
+            if let Some(slot) = self.dbs[db].next_expired(now_ms) {
+                self.expire(db as Db, slot);
+                gone += 1;
+            }
+        }
+        gone
+    }
+    /// The earliest instant at which a key of any database may expire.
+    pub fn next_deadline_ms(&self) -> Option<i64> {
+        self.dbs.iter().filter_map(|keyspace| keyspace.deadlines.earliest()).min()
     }
 }
 

@@ -2,7 +2,7 @@
 //! somebody reads it; each reader gets every entry once. Entries of one unit are wrapped in MULTI and EXEC when there
 //! is more than one. What readers hold outside the engine is in `engine::journal`.
 
-use super::Db;
+use super::{Db, Store};
 use crate::util::words::join_words;
 use std::collections::VecDeque;
 use std::fmt;
@@ -161,6 +161,36 @@ impl Journal {
         let needed = self.readers.iter().map(|reader| reader.next).min().unwrap_or(self.first);
         self.log.drain(..(needed - self.first) as usize);
         self.first = needed;
+    }
+}
+
+impl Store {
+    /// A new reader of the journal.
+    pub(crate) fn subscribe_journal(&mut self) -> Subscription {
+        self.journal.get_or_insert_default().subscribe()
+    }
+    /// True while somebody reads the journal.
+    #[inline]
+    pub fn has_journal(&self) -> bool {
+        self.journal.is_some()
+    }
+    /// What a reader of the journal has not read yet.
+    pub(crate) fn take_journal(&mut self, subscription: &Subscription) -> Vec<JournalEntry> {
+        self.journal.as_mut().map(|journal| journal.take(subscription)).unwrap_or_default()
+    }
+    /// What the unit that runs writes is not one transaction: each entry stands alone in the journal.
+    pub(crate) fn unbracket_journal(&mut self) {
+        if let Some(journal) = &mut self.journal {
+            journal.unbracket();
+        }
+    }
+    /// Notes the propagated form of a write; nothing when nobody reads it.
+    #[inline]
+    pub fn propagate(&mut self, db: Db, argv: &[&[u8]]) {
+        let (now_ms, targets) = (self.now_ms, self.targets);
+        if let Some(journal) = &mut self.journal {
+            journal.push(db, now_ms, targets, argv);
+        }
     }
 }
 
