@@ -1,7 +1,8 @@
 //! Runs every script of the corpus as an attacker would have it run: in a child process, on threads with a large and
 //! with a small stack, with tight limits. Each must end in a value or a clear error within its budget and leave the
 //! engine as good as new. A child that dies is named by the script it was at; the rest runs in another child.
-//! MOONKEEP_HOSTILE_FILES (a part of a path) chooses some, MOONKEEP_HOSTILE_ROUNDS (1) repeats the check of determinism.
+//! MOONKEEP_HOSTILE_FILES (a part of a path) chooses some, MOONKEEP_HOSTILE_ROUNDS (1) repeats the check of determinism,
+//! for which a script gets MOONKEEP_HOSTILE_WORK (200,000) units.
 
 use super::mutator::Mutator;
 use moonkeep::reply::Resp;
@@ -30,9 +31,8 @@ const GRACE_MS: u64 = 50;
 /// One instruction of these may copy, compare or rehash a good part of all memory.
 const LONG_INSTRUCTIONS: [&str; 2] = ["hash_collide_long", "concat_double"];
 const LONG_GRACE_MS: u64 = 1000;
-/// The work after which two runs are compared: a fraction of what fits into the time.
-const COMPARED_WORK: u64 = 1_000_000;
-/// A script that takes longer for that work, which few do, is not compared: the clock would stop it, anywhere.
+/// A script that takes longer for the work after which two runs are compared, which few do, is not compared: the clock
+/// would stop it, anywhere.
 const COMPARED_TIME_MS: u64 = 5_000;
 
 /// Stacks, in KiB. What AddressSanitizer builds needs more of it, and more time; so does what is not optimised.
@@ -47,6 +47,11 @@ const SLOWNESS: u64 = if cfg!(moonkeep_asan) {
 
 pub(super) fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+/// The bounds of runs that are compared: a fraction of the work that fits into the time.
+fn compared_limits() -> Limits {
+    Limits { work: number("MOONKEEP_HOSTILE_WORK", 200_000), time_ms: COMPARED_TIME_MS, ..Limits::default() }
 }
 
 pub(super) fn files() -> Vec<String> {
@@ -212,8 +217,7 @@ fn attack(file: &str, script: &[u8], time_ms: u64, stack: usize) -> Vec<String> 
 
 /// The same attack as a function, and as the code of a library: the next library is none the wiser.
 fn as_function(script: &[u8]) -> Result<(), String> {
-    let limits = Limits { work: COMPARED_WORK, ..Limits::default() };
-    let mut client = Engine::builder().script_limits(limits).build().client();
+    let mut client = Engine::builder().script_limits(compared_limits()).build().client();
     let mut reply = Reply::new();
     let mut call = |words: &[&[u8]]| {
         client.call_into(words, &mut reply).expect("the engine is free");
@@ -238,9 +242,8 @@ fn as_function(script: &[u8]) -> Result<(), String> {
 
 /// The same script in the same state stops at the same unit of work and answers the same, each time.
 fn same_end_each_time(script: &[u8]) -> Result<(), String> {
-    let limits = Limits { work: COMPARED_WORK, time_ms: COMPARED_TIME_MS, ..Limits::default() };
     let run = || {
-        let engine = Engine::builder().script_limits(limits.clone()).build();
+        let engine = Engine::builder().script_limits(compared_limits()).build();
         let reply = eval(&mut engine.client(), script);
         (engine.script_control().work_left(), reply)
     };
