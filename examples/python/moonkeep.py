@@ -14,6 +14,7 @@ raises ErrorReply, and stands as one where it is part of a reply. All else that 
 import ctypes
 import ctypes.util
 import os
+import sys
 from ctypes import POINTER, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint64, c_void_p
 
 ABI_VERSION = 1
@@ -37,7 +38,8 @@ class ErrorReply(Exception):
 
 
 def _load():
-    root = os.path.join(os.path.dirname(__file__), "..", "..", "target", "release", "libmoonkeep.so")
+    name = "libmoonkeep.dylib" if sys.platform == "darwin" else "libmoonkeep.so"
+    root = os.path.join(os.path.dirname(__file__), "..", "..", "target", "release", name)
     for path in (os.environ.get("MOONKEEP_LIBRARY"), root, ctypes.util.find_library("moonkeep")):
         if path and (os.path.exists(path) or os.sep not in path):
             return ctypes.CDLL(path)
@@ -73,6 +75,7 @@ for _name, _result, _arguments in (
     ("mk_call_borrow", c_void_p, (c_void_p, *_WORDS)),
     ("mk_start", c_int, (c_void_p, *_WORDS)),
     ("mk_poll", c_int, (c_void_p, POINTER(c_void_p))),
+    ("mk_cancel", c_int, (c_void_p,)),
     ("mk_next_message", c_int, (c_void_p, POINTER(c_void_p))),
     ("mk_script_new", c_void_p, (c_char_p, c_size_t)),
     ("mk_script_checked", c_void_p, (c_char_p, c_size_t, c_char_p, c_size_t)),
@@ -141,14 +144,23 @@ def _value(reply):
     if kind in (ARRAY, PUSH, MAP, SET):
         elements = [_value(_lib.mk_reply_element(reply, at)) for at in range(_lib.mk_reply_elements(reply))]
         if kind == MAP:
-            return dict(zip(elements[::2], elements[1::2]))
-        return frozenset(elements) if kind == SET else elements
+            return dict(zip(map(_hashable, elements[::2]), elements[1::2]))
+        return frozenset(map(_hashable, elements)) if kind == SET else elements
     text = ctypes.string_at(_lib.mk_reply_str(reply), _lib.mk_reply_len(reply))
     if kind == BIGNUM:
         return int(text)
     if kind == ERROR:
         return ErrorReply(text.decode(errors="replace"))
     return text.decode(errors="replace") if kind == STATUS else text
+
+
+def _hashable(value):
+    """A value as a member of a set or a key of a map may be: an array is a tuple, a map one of pairs."""
+    if isinstance(value, list):
+        return tuple(map(_hashable, value))
+    if isinstance(value, dict):
+        return tuple((key, _hashable(item)) for key, item in value.items())
+    return value
 
 
 def _raised(value):
@@ -173,12 +185,13 @@ def _fetched(function, handle):
 
 
 class _Handle:
-    """Something of the library's that is freed with the object, or when a `with` block ends."""
+    """Something of the library's that is freed with the object, or when a `with` block ends. It keeps what it is of."""
 
     _free = None
 
-    def __init__(self, handle):
+    def __init__(self, handle, of=None):
         self._handle = _needed(handle)
+        self._of = of
 
     def close(self):
         handle, self._handle = self._handle, None
@@ -215,7 +228,7 @@ class Engine(_Handle):
         super().__init__(_handle)
 
     def client(self):
-        return Client(_lib.mk_client_new(self._handle))
+        return Client(_lib.mk_client_new(self._handle), self)
 
     def advance_ms(self, ms):
         """Moves the clock on and expires what is due."""
@@ -225,7 +238,10 @@ class Engine(_Handle):
         _done(_lib.mk_set_time_ms(self._handle, unix_ms))
 
     def now_ms(self):
-        return _lib.mk_now_ms(self._handle)
+        now_ms = _lib.mk_now_ms(self._handle)
+        if now_ms < 0:
+            raise Failure()
+        return now_ms
 
     def fork(self):
         return Engine(_handle=_lib.mk_fork(self._handle))
@@ -242,7 +258,7 @@ class Engine(_Handle):
         return value.value
 
     def journal(self):
-        return Journal(_lib.mk_journal_new(self._handle))
+        return Journal(_lib.mk_journal_new(self._handle), self)
 
 
 class Client(_Handle):
@@ -262,6 +278,10 @@ class Client(_Handle):
         reply = c_void_p()
         _done(_lib.mk_poll(self._handle, ctypes.byref(reply)))
         return (True, _raised(_owned(reply.value))) if reply.value else (False, None)
+
+    def cancel(self):
+        """Gives up the call that `start` began."""
+        _done(_lib.mk_cancel(self._handle))
 
     def next_message(self):
         return _fetched(_lib.mk_next_message, self._handle)

@@ -47,6 +47,19 @@ class Wrapper(unittest.TestCase):
         self.engine = moonkeep.Engine(seed=7)
         self.client = self.engine.client()
 
+    def test_a_client_keeps_its_engine(self):
+        self.assertEqual(moonkeep.Engine().client().call("PING"), "PONG")
+
+    def test_a_call_that_waits_is_given_up(self):
+        self.client.start("BLPOP", "queue", 0)
+        self.assertEqual(self.client.poll(), (False, None))
+        self.client.cancel()
+        self.assertEqual(self.client.call("PING"), "PONG")
+
+    def test_arrays_stand_in_sets_and_as_keys_as_tuples(self):
+        self.client.call("HELLO", 3)
+        self.assertIn(b"get", [command[0] for command in self.client.call("COMMAND", "INFO", "get")])
+
     def test_replies_are_values(self):
         for source, value in (
             ("return {1, 'two', false, {ok = 'fine'}}", [1, b"two", None, "fine"]),

@@ -26,5 +26,5 @@ fn the_tests_of_the_example_pass() {
     }
     let output = succeed(&mut python("examples/python/test_moonkeep.py"));
     let told = String::from_utf8_lossy(&output.stderr);
-    assert!(told.contains("Ran 9 tests") && told.trim_end().ends_with("OK"), "{told}");
+    assert!(told.contains("Ran 12 tests") && told.trim_end().ends_with("OK"), "{told}");
 }
