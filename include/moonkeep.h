@@ -82,7 +82,8 @@
 #define MK_ERR_CLOSED 3
 
 /**
- * The client is inside another call, of another thread or of this one.
+ * The client is inside another call, of another thread or of this one; or a script of another thread keeps the engine for
+ * longer than busy-reply-threshold, which `mk_call` answers with an error reply.
  */
 #define MK_ERR_BUSY 4
 
@@ -332,7 +333,8 @@ mk_engine *mk_engine_with(mk_options *options);
 /**
  * Closes and frees an engine; NULL is ignored. Its clients stay valid and must still be freed, but each call through
  * them fails with `MK_ERR_CLOSED`. The memory of the databases is returned with the last client. A call that another
- * thread has begun is finished. What is not a living engine is refused, as far as it can be told: `MK_ERR_USAGE` in
+ * thread has begun is finished, and waited for; one that waits itself (BLPOP, `mk_wait_message`) fails with
+ * `MK_ERR_CLOSED`. What is not a living engine is refused, as far as it can be told: `MK_ERR_USAGE` in
  * `mk_last_error_code`. No other thread uses this pointer from now on.
  */
 void mk_engine_free(mk_engine *engine);
@@ -417,7 +419,7 @@ int mk_options_hash_seed(mk_options *options,
                          uint64_t seed);
 
 /**
- * How many databases SELECT knows, 1 or more. Default: 16. `MK_OK` or a code.
+ * How many databases SELECT knows, 1 to 1,000,000. Default: 16. `MK_OK` or a code.
  */
 int mk_options_databases(mk_options *options, int databases);
 
@@ -764,6 +766,9 @@ int mk_journal_replay(mk_journal *journal,
  * Names that end in an underscore are no part of the interface.
  */
 
+/* The longest word: as of mk_call. */
+#define MK_WORD_MAX_ ((size_t)512 << 20)
+
 /* All words of a command one behind the other, and where each ends. */
 typedef struct mk_words_ {
     char *bytes;
@@ -929,6 +934,12 @@ static inline int mk_format_(mk_words_ *words, const char *format, va_list *args
             if (bytes == NULL && (*at == 's' || length > 0)) {
                 snprintf(told, sizeof told, "the argument of %%%c is NULL", *at);
                 mk_note_error(MK_ERR_NULL, told);
+                return 0;
+            }
+            if (length > MK_WORD_MAX_) {
+                snprintf(told, sizeof told, "the length of %%%c is %zu; a word has at most %zu bytes", *at, length,
+                         MK_WORD_MAX_);
+                mk_note_error(MK_ERR_USAGE, told);
                 return 0;
             }
             at++;

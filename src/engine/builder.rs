@@ -10,6 +10,9 @@ use crate::store::{Db, Store};
 use crate::util::clock::Clock;
 use std::sync::Arc;
 
+/// Each database takes memory, also an empty one.
+pub(crate) const DATABASES_MAX: u32 = 1_000_000;
+
 /// Settings of a new engine, see [`Engine::builder`].
 #[derive(Debug, Clone, Default)]
 pub struct Builder {
@@ -43,10 +46,10 @@ impl Builder {
         self.hasher_seed = seed;
         self
     }
-    /// How many databases SELECT knows; at least 1. Default: 16.
+    /// How many databases SELECT knows; 1 to 1,000,000. Default: 16.
     #[must_use]
     pub fn databases(mut self, databases: u32) -> Self {
-        self.config.databases = databases.clamp(1, i32::MAX as u32).into();
+        self.config.databases = databases.clamp(1, DATABASES_MAX).into();
         self
     }
     /// Sets a parameter of the server by its name, as a line of its configuration file does: also one that CONFIG SET does
@@ -67,6 +70,11 @@ impl Builder {
         setting
             .change(&mut self.config, value.as_bytes())
             .map_err(|why| Error::usage(format!("{name} does not take {value:?}: {why}")))?;
+        if self.config.databases > DATABASES_MAX.into() {
+            return Err(Error::usage(format!(
+                "{name} does not take {value:?}: there are 1 to {DATABASES_MAX}"
+            )));
+        }
         Ok(self)
     }
     /// Whether [`setting`](Self::setting) knows a parameter of this name.

@@ -5,7 +5,7 @@ use super::Client;
 use super::checked::{CheckedCall, Probe};
 use crate::command::TracedCall;
 use crate::contract::{Contract, ContractError, Verdict};
-use crate::error::Error;
+use crate::error::{Error, Failure};
 use crate::reply::{FromReply, Reply};
 use crate::util::digest::sha1_hex;
 use crate::util::words::join_words;
@@ -202,7 +202,7 @@ impl Invocation<'_> {
             return self.checked(contract, |call| client.submit_checked(call, out)).map(|_| ());
         }
         client.call_into(self.words(b"EVALSHA", &self.script.sha), out)?;
-        if out.error_message().is_some_and(|text| text.starts_with(b"NOSCRIPT")) {
+        if out.error_message().is_some_and(|text| *text == *Failure::NoScript.to_bytes()) {
             client.call_into(self.words(b"EVAL", &self.script.source), out)?;
         }
         Ok(())

@@ -119,7 +119,7 @@ impl Redlock {
 /// A part of a time, by the bits of a token.
 fn by_chance(token: Token, most: Duration) -> Duration {
     let bits = u32::from_str_radix(token.as_str().get(..8).unwrap_or_default(), 16).unwrap_or_default();
-    most.mul_f64(f64::from(bits) / f64::from(u32::MAX))
+    Duration::try_from_secs_f64(most.as_secs_f64() * (f64::from(bits) / f64::from(u32::MAX))).unwrap_or(most)
 }
 
 /// A lock that a majority has granted.

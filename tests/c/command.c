@@ -89,6 +89,11 @@ static void misuse(mk_client *client) {
     refused("spaces", mk_command(client, "   "), MK_ERR_USAGE);
     refused("no text", mk_command(client, "GET %s", (const char *)NULL), MK_ERR_NULL);
     refused("no bytes", mk_command(client, "GET %b", NULL, (size_t)1), MK_ERR_NULL);
+    const size_t lengths[] = {(size_t)-1, (size_t)-2, ((size_t)512 << 20) + 1};
+    for (size_t index = 0; index < sizeof lengths / sizeof *lengths; index++) {
+        CHECK(mk_command(client, "GET %b", "abc", lengths[index]) == NULL);
+        CHECK(mk_last_error_code() == MK_ERR_USAGE);
+    }
     const char *const wrong[] = {"GET %", "GET %y", "GET %c", "GET %p", "GET %n", "GET %*d", "GET %lf", "GET %Lf", "GET %lll",
                                  "GET %hld", "GET %1000d", "GET %.", "GET %5", "GET %+ #-0+d", "GET %ls", "GET %5s"};
     for (size_t index = 0; index < sizeof wrong / sizeof *wrong; index++) {

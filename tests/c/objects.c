@@ -33,6 +33,7 @@ static void scripts(const char *folder) {
     CHECK(mk_script_run(client, script, -1, WORDS("k")) == NULL);
     CHECK(mk_script_run(client, NULL, 1, WORDS("k")) == NULL);
     failed("no script", mk_last_error_code(), MK_ERR_NULL);
+    mk_reply_free(mk_command(client, "NOSUCH")); /* what was answered before says nothing of this */
     CHECK(mk_script_verdict(client, script, 1, WORDS("k")) == NULL);
     failed("no contract", mk_last_error_code(), MK_ERR_USAGE);
     CHECK(mk_check(script, 1, 10) == NULL);

@@ -186,7 +186,14 @@ pub extern "C" fn mk_trace(
             let (reply, calls) = session.client.trace(&*words)?;
             let mut tape = Reply::new();
             tape.array(2);
-            tape.value(reply.view());
+            let answers = reply.values().count();
+            if answers > 1 {
+                tape.array(answers);
+            }
+            reply.values().for_each(|answer| tape.value(answer));
+            if answers == 0 {
+                tape.nil();
+            }
             tape.array(calls.len());
             for call in &calls {
                 tape.array(2);

@@ -17,6 +17,9 @@
  * Names that end in an underscore are no part of the interface.
  */
 
+/* The longest word: as of mk_call. */
+#define MK_WORD_MAX_ ((size_t)512 << 20)
+
 /* All words of a command one behind the other, and where each ends. */
 typedef struct mk_words_ {
     char *bytes;
@@ -182,6 +185,12 @@ static inline int mk_format_(mk_words_ *words, const char *format, va_list *args
             if (bytes == NULL && (*at == 's' || length > 0)) {
                 snprintf(told, sizeof told, "the argument of %%%c is NULL", *at);
                 mk_note_error(MK_ERR_NULL, told);
+                return 0;
+            }
+            if (length > MK_WORD_MAX_) {
+                snprintf(told, sizeof told, "the length of %%%c is %zu; a word has at most %zu bytes", *at, length,
+                         MK_WORD_MAX_);
+                mk_note_error(MK_ERR_USAGE, told);
                 return 0;
             }
             at++;

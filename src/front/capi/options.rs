@@ -2,7 +2,7 @@
 
 use super::border::{Text, free, give};
 use super::fault::{Fault, Needed, code, entry};
-use crate::engine::{Blocking, Builder, Engine};
+use crate::engine::{Blocking, Builder, DATABASES_MAX, Engine};
 use crate::script::Limits;
 use crate::util::clock::Clock;
 use parking_lot::Mutex;
@@ -120,15 +120,17 @@ pub extern "C" fn mk_options_hash_seed(options: Option<&mk_options>, seed: u64) 
     })
 }
 
-/// How many databases SELECT knows, 1 or more. Default: 16. `MK_OK` or a code.
+/// How many databases SELECT knows, 1 to 1,000,000. Default: 16. `MK_OK` or a code.
 #[unsafe(no_mangle)]
 pub extern "C" fn mk_options_databases(options: Option<&mk_options>, databases: c_int) -> c_int {
     code(|| {
         let options = options.needed("options")?;
         let databases = u32::try_from(databases)
             .ok()
-            .filter(|&databases| databases > 0)
-            .ok_or_else(|| Fault::usage(format!("databases is {databases}; there is at least 1")))?;
+            .filter(|databases| (1..=DATABASES_MAX).contains(databases))
+            .ok_or_else(|| {
+                Fault::usage(format!("databases is {databases}; there are 1 to {DATABASES_MAX}"))
+            })?;
         options.change(|builder| builder.databases(databases));
         Ok(())
     })

@@ -8,6 +8,7 @@ use super::tree::Tree;
 use crate::check::CheckOptions;
 use crate::contract::{Contract, Verdict};
 use crate::engine::{Invocation, Script};
+use crate::error::Failure;
 use crate::reply::Reply;
 use crate::util::num::{NumBuf, format_u64};
 use std::ffi::{c_char, c_int};
@@ -120,6 +121,7 @@ pub extern "C" fn mk_script_verdict(
         let script = script.needed("script")?;
         with_words(client, &[b""], (argc, argv, argvlen), |session, words| {
             let call = invocation(script, numkeys, &words[1..])?;
+            session.tape.clear();
             let verdict = call.verdict(&mut session.client);
             let verdict = session.settle(verdict, None)?;
             let mut tape = Reply::new();
@@ -178,7 +180,7 @@ fn run<'a, T>(
             return reply(session);
         }
         session.run(words)?;
-        if session.tape.error_message().is_some_and(|text| text.starts_with(b"NOSCRIPT")) {
+        if session.tape.error_message().is_some_and(|text| *text == *Failure::NoScript.to_bytes()) {
             (words[0], words[1]) = (b"EVAL", script.script.source());
             session.run(words)?;
         }
