@@ -294,6 +294,30 @@ fn what_the_engine_says_is_told_in_the_errors_of_the_crate() {
 }
 
 #[test]
+fn behind_a_lost_command_a_pipeline_is_lost_too() {
+    for lost in ["multi", "incrby", "exec"] {
+        let mut connection = in_process(ProtocolVersion::RESP2);
+        let fault = |connection: &mut Connection, words: &[&str]| {
+            redis::cmd("DEBUG").arg("FAULT").arg(words).exec(connection).expect("DEBUG is never lost")
+        };
+        fault(&mut connection, &["REQUESTS", "COUNT", "1", "ONLY", lost]);
+        let ran: RedisResult<()> =
+            redis::pipe().atomic().set("a", 1).incr("b", 1).set("c", 1).query(&mut connection);
+        assert!(ran.is_err_and(|error| error.is_connection_dropped()), "{lost}");
+        assert!(!connection.is_open(), "{lost}");
+        // Who connects anew is in no transaction.
+        let left: Vec<Option<i64>> = connection.mget(&["a", "b", "c"]).expect("the fault is over");
+        assert_eq!(left, [None; 3], "{lost}");
+        assert!(connection.is_open());
+        fault(&mut connection, &["REPLIES", "COUNT", "1", "ONLY", lost]);
+        let ran: RedisResult<()> = redis::pipe().atomic().set("a", 1).query(&mut connection);
+        assert_eq!(ran.is_err(), lost != "incrby", "{lost}");
+        let left: Option<i64> = connection.get("a").expect("the fault is over");
+        assert_eq!(left, (lost != "multi").then_some(1), "{lost}: EXEC ran, and its reply was lost");
+    }
+}
+
+#[test]
 fn a_call_waits_as_the_engine_was_told() {
     let engine = Engine::builder().clock(Clock::manual(START_MS)).blocking(Blocking::Advance).build();
     let mut connection = Connection::new(engine.client());

@@ -76,21 +76,21 @@ impl Client {
     /// # Errors
     /// A call from inside the engine, a poisoned engine.
     pub fn protocol(&self) -> Result<Resp, Error> {
-        Ok(self.shared.lock()?.state.sessions.get(self.id).resp)
+        Ok(self.shared.patiently(Shared::lock)?.state.sessions.get(self.id).resp)
     }
     /// The number of the session's database, as SELECT chose it.
     ///
     /// # Errors
     /// A call from inside the engine, a poisoned engine.
     pub fn database(&self) -> Result<u32, Error> {
-        Ok(self.shared.lock()?.state.sessions.get(self.id).db)
+        Ok(self.shared.patiently(Shared::lock)?.state.sessions.get(self.id).db)
     }
     /// Whether the session is between MULTI and EXEC, so that commands are queued.
     ///
     /// # Errors
     /// A call from inside the engine, a poisoned engine.
     pub fn in_transaction(&self) -> Result<bool, Error> {
-        Ok(self.shared.lock()?.state.sessions.get(self.id).queue.is_some())
+        Ok(self.shared.patiently(Shared::lock)?.state.sessions.get(self.id).queue.is_some())
     }
     /// One call: takes the lock, runs one unit of work, leaves the reply in `out`.
     pub(crate) fn submit(&mut self, argv: &[&[u8]], out: &mut Reply) -> Result<(), Error> {

@@ -4,15 +4,15 @@
 use super::{Client, Core, Engine};
 use crate::command::faults::{Fault, Loss};
 use crate::command::log::LogLine;
-use crate::command::{Argv, TracedCall};
+use crate::command::{Argv, Ctx, Origin, TracedCall};
 use crate::error::Error;
 use crate::reply::Reply;
 use crate::store::SessionId;
 
 impl Engine {
     /// From now on requests, or replies, of all clients are lost: calls answer an error for which
-    /// [`Error::is_connection_lost`] holds; connections of a server end. [`heal`](Self::heal) ends it, and so does
-    /// `DEBUG FAULT HEAL`, for `DEBUG` is never lost.
+    /// [`Error::is_connection_lost`] holds, and a transaction of that client is given up with what it watches; connections
+    /// of a server end. [`heal`](Self::heal) ends it, and so does `DEBUG FAULT HEAL`, for `DEBUG` is never lost.
     ///
     /// ```
     /// use moonkeep::{Engine, Loss};
@@ -58,7 +58,7 @@ impl Core {
     ) -> Result<(), Error> {
         let loss = if self.fault.is_some() { self.next_loss(name) } else { None };
         if loss == Some(Loss::Requests) {
-            return Err(Error::connection_lost());
+            return Err(self.lost(id));
         }
         work(self, out)?;
         if loss == Some(Loss::Replies) {
@@ -70,9 +70,15 @@ impl Core {
                 return Ok(());
             }
             out.clear();
-            return Err(Error::connection_lost());
+            return Err(self.lost(id));
         }
         Ok(())
+    }
+    /// A connection that is lost leaves no transaction and watches nothing: who calls next has connected anew.
+    #[cold]
+    fn lost(&mut self, id: SessionId) -> Error {
+        Ctx::new(&mut self.state, id, Origin::Client).end_transaction();
+        Error::connection_lost()
     }
     /// What is lost of this call.
     #[cold]

@@ -2,6 +2,7 @@
 //! to what, and the inboxes themselves, are in `command::pubsub`.
 
 use super::blocking::Blocking;
+use super::lock::Shared;
 use super::{Client, Core};
 use crate::command::Ctx;
 use crate::command::{Origin, State};
@@ -39,7 +40,7 @@ impl Client {
     /// The session has ended and there is no message left; replies are lost; a call from inside the engine, a poisoned
     /// engine.
     pub fn try_next_message(&mut self) -> Result<Option<Message>, Error> {
-        self.shared.lock()?.next_message(self.id)
+        self.shared.patiently(Shared::lock)?.next_message(self.id)
     }
     /// Takes the oldest message, and waits for it as a call that waits does: on the system's clock the thread waits, on a
     /// manual one it is refused; see [`Builder::blocking`](crate::Builder::blocking).
@@ -58,7 +59,7 @@ impl Client {
     /// As [`try_next_message`](Self::try_next_message); one for which [`Error::is_would_block`] holds where a call may
     /// not wait.
     pub fn next_message(&mut self) -> Result<Message, Error> {
-        let mut core = self.shared.lock()?;
+        let mut core = self.shared.patiently(Shared::lock)?;
         loop {
             if let Some(message) = core.next_message(self.id)? {
                 return Ok(message);
@@ -93,7 +94,7 @@ impl Client {
     /// # Errors
     /// As [`try_next_message`](Self::try_next_message), where there is a message to be lost.
     pub fn messages_into(&mut self, waker: Option<&Waker>, out: &mut Vec<u8>) -> Result<usize, Error> {
-        let mut core = self.shared.lock()?;
+        let mut core = self.shared.patiently(Shared::lock)?;
         let mut count = core.raw_into(self.id, out);
         loop {
             match core.next_message(self.id) {
@@ -117,7 +118,7 @@ impl Client {
     /// # Errors
     /// As [`try_next_message`](Self::try_next_message); an ended session has none.
     pub fn messages_ahead_into(&mut self, out: &mut Vec<u8>) -> Result<usize, Error> {
-        let mut core = self.shared.lock()?;
+        let mut core = self.shared.patiently(Shared::lock)?;
         if core.loses_replies() {
             return Err(Error::connection_lost());
         }

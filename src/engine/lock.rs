@@ -77,6 +77,18 @@ impl Shared {
     pub(crate) fn lock_anyway(&self) -> Result<Guard<'_>, Error> {
         Ok(self.guard(self.take()?))
     }
+    /// Enters the engine for what is no command: a script of another thread that runs for long is waited for, not told of.
+    pub(crate) fn patiently<'a>(
+        &'a self,
+        enter: impl Fn(&'a Shared) -> Result<Guard<'a>, Error>,
+    ) -> Result<Guard<'a>, Error> {
+        loop {
+            match enter(self) {
+                Err(busy) if busy.is_reply() => {}
+                entered => return entered,
+            }
+        }
+    }
     #[inline(always)]
     fn take(&self) -> Result<MutexGuard<'_, Core>, Error> {
         if self.owner.load(Ordering::Relaxed) == thread_number() {

@@ -26,6 +26,8 @@ pub use crate::command::faults::Loss;
 pub use crate::command::host::Files;
 pub use blocking::Blocking;
 pub use builder::Builder;
+#[cfg(feature = "capi")]
+pub(crate) use builder::DATABASES_MAX;
 pub(crate) use checked::Probe;
 pub use client::Client;
 #[cfg(feature = "server")]
@@ -107,10 +109,22 @@ impl Engine {
     /// # Errors
     /// When this thread is inside the engine, or the engine is poisoned.
     pub fn try_client(&self) -> Result<Client, Error> {
-        let mut core = self.shared.lock()?;
+        let mut core = self.shared.patiently(Shared::lock)?;
         let now_ms = core.clock.now_ms();
         let id = core.state.open_session(now_ms, None);
         Ok(Client::new(self.shared.clone(), id))
+    }
+    /// Ends all sessions, and with them whatever waits in one.
+    #[cfg(feature = "capi")]
+    pub(crate) fn close_sessions(&self) -> Result<(), Error> {
+        let mut core = self.shared.patiently(Shared::lock)?;
+        let ids: Vec<_> = core.state.sessions.iter().map(|(id, _)| id).collect();
+        for id in ids {
+            Ctx::new(&mut core.state, id, Origin::Client).close_session(id);
+            core.deliveries.tell_of_messages(id);
+        }
+        core.settle();
+        Ok(())
     }
     /// Opens a session.
     ///

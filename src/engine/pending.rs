@@ -2,9 +2,11 @@
 
 use super::blocking::Blocking;
 use super::client::has_a_name;
-use super::lock::Guard;
+use super::lock::{Guard, Shared};
 use super::{Client, Core};
 use crate::command::blocking::WaitOn;
+#[cfg(feature = "redis-aio")]
+use crate::command::{Ctx, Origin};
 use crate::error::Error;
 use crate::reply::{Reply, Resp};
 use crate::store::SessionId;
@@ -89,7 +91,14 @@ impl Client {
         self.finish(waker, out)
     }
     pub(crate) fn finish(&self, waker: Option<&Waker>, out: &mut Reply) -> Result<bool, Error> {
-        let mut core = self.shared.lock()?;
+        let mut core = match self.shared.lock() {
+            // A script of another thread runs for long: nothing has come, and nobody else may tell when.
+            Err(busy) if busy.is_reply() => {
+                waker.inspect(|waker| waker.wake_by_ref());
+                return Ok(false);
+            }
+            entered => entered?,
+        };
         core.keep_time();
         if let Some(reply) = core.deliveries.take(self.id) {
             *out = reply?;
@@ -109,14 +118,25 @@ impl Client {
         self.cancel()
     }
     pub(crate) fn cancel(&self) -> Result<(), Error> {
-        self.shared.lock_anyway()?.forget_wait(self.id);
+        self.shared.patiently(Shared::lock_anyway)?.forget_wait(self.id);
+        Ok(())
+    }
+    /// Gives up the open transaction, if there is one, and what is watched for it.
+    #[cfg(feature = "redis-aio")]
+    pub(crate) fn end_transaction(&self) -> Result<(), Error> {
+        let mut core = self.shared.patiently(Shared::lock)?;
+        Ctx::new(&mut core.state, self.id, Origin::Client).end_transaction();
         Ok(())
     }
     /// After how much time the call that waits is to be asked for again, whatever happens: none while nobody but another
     /// client or the holder of the clock ends its waiting.
     #[cfg(feature = "redis-aio")]
     pub(crate) fn wait_left(&self) -> Result<Option<Duration>, Error> {
-        let core = self.shared.lock()?;
+        let core = match self.shared.lock() {
+            // A script of another thread runs for long; `finish` has the task look again.
+            Err(busy) if busy.is_reply() => return Ok(None),
+            entered => entered?,
+        };
         Ok(if core.clock.is_manual() { None } else { core.wait_left(self.id) })
     }
     /// The call has to wait: does what the engine was told to do then.
@@ -187,7 +207,10 @@ impl Pending<'_> {
     /// A call from inside the engine, a poisoned engine.
     pub fn is_ready(&mut self) -> Result<bool, Error> {
         if matches!(self.state, State::Waiting) {
-            let mut core = self.client.shared.lock()?;
+            let mut core = match self.client.shared.lock() {
+                Err(busy) if busy.is_reply() => return Ok(false),
+                entered => entered?,
+            };
             core.keep_time();
             if let Some(reply) = core.deliveries.take(self.client.id) {
                 self.state = State::Ready(reply);

@@ -52,6 +52,27 @@ static void *consume(void *given) {
     return NULL;
 }
 
+/* Waits until its engine is freed. */
+static void *outlive(void *given) {
+    mk_client *client = given;
+    mk_reply *reply = mk_command(client, "BLPOP never 0");
+    while (reply == NULL && mk_last_error_code() == MK_ERR_BUSY) {
+        reply = mk_command(client, "BLPOP never 0");
+    }
+    CHECK(reply == NULL && mk_last_error_code() == MK_ERR_CLOSED);
+    return NULL;
+}
+
+/* Calls until the other thread is inside a call that waits. */
+static void await_wait(mk_client *client) {
+    mk_reply *reply = mk_command(client, "ECHO x");
+    while (reply != NULL) {
+        mk_reply_free(reply);
+        reply = mk_command(client, "ECHO x");
+    }
+    CHECK(mk_last_error_code() == MK_ERR_BUSY);
+}
+
 int main(void) {
     mk_options *options = mk_options_new();
     CHECK(mk_options_blocking(options, MK_BLOCK_WAIT) == MK_OK);
@@ -65,15 +86,7 @@ int main(void) {
     pthread_t threads[3];
     CHECK(pthread_create(&threads[0], NULL, consume, waiting) == 0);
     /* While the consumer waits, its client is inside a call: once it is, another thread is refused. */
-    mk_reply *reply = NULL;
-    for (;;) {
-        reply = mk_command(waiting, "ECHO x");
-        if (reply == NULL) {
-            break;
-        }
-        mk_reply_free(reply);
-    }
-    CHECK(mk_last_error_code() == MK_ERR_BUSY);
+    await_wait(waiting);
     for (int index = 1; index < 3; index++) {
         CHECK(pthread_create(&threads[index], NULL, work, &shared) == 0);
     }
@@ -83,9 +96,12 @@ int main(void) {
     show("plain", client, WORDS("GET", "plain"));
     show("scripted", client, WORDS("GET", "scripted"));
     mk_reply_free((mk_reply *)(uintptr_t)shared.reply);
+    CHECK(pthread_create(&threads[0], NULL, outlive, waiting) == 0);
+    await_wait(waiting);
+    mk_engine_free(shared.engine);
+    CHECK(pthread_join(threads[0], NULL) == 0);
     mk_client_free(waiting);
     mk_client_free(client);
     mk_script_free(shared.script);
-    mk_engine_free(shared.engine);
     return 0;
 }

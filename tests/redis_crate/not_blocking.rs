@@ -179,6 +179,46 @@ fn clones_take_turns_and_a_dropped_call_waits_no_more() {
 }
 
 #[test]
+fn a_transaction_that_is_dropped_before_its_end_is_none() {
+    runtime().block_on(async {
+        let engine = engine();
+        let mut connection = Connection::new(engine.client());
+        engine.client().call(["CLIENT", "PAUSE", "1000", "WRITE"]).expect("it pauses");
+        {
+            let mut pipe = redis::pipe();
+            pipe.atomic().set("a", 1);
+            let mut waits = Box::pin(pipe.exec_async(&mut connection));
+            assert!(waits.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        }
+        assert_eq!(connection.get::<_, Option<i64>>("a").await, Ok(None));
+    });
+}
+
+#[test]
+fn what_waits_goes_on_waiting_while_a_script_runs_for_long() {
+    runtime().block_on(async {
+        let engine = engine();
+        let consumer = Connection::new(engine.client());
+        let mut popping = consumer.clone();
+        let mut popped = Box::pin(popping.blpop::<_, Popped>("queue", 0.0));
+        let context = &mut Context::from_waker(Waker::noop());
+        assert!(popped.as_mut().poll(context).is_pending());
+        engine.client().call(["CONFIG", "SET", "busy-reply-threshold", "1"]).expect("it is set");
+        let mut scripted = engine.client();
+        let script = std::thread::spawn(move || scripted.call(["EVAL", "while true do end", "0"]));
+        let mut other = engine.client();
+        while !other.call(["PING"]).is_err_and(|error| error.code() == Some("BUSY")) {
+            std::thread::yield_now();
+        }
+        assert!(popped.as_mut().poll(context).is_pending(), "it is not answered BUSY");
+        other.call(["SCRIPT", "KILL"]).expect("it has not written");
+        assert!(script.join().expect("no panic").is_err());
+        other.call(["RPUSH", "queue", "job"]).expect("a list");
+        assert_eq!(popped.await, Ok(Some(("queue".into(), "job".into()))));
+    });
+}
+
+#[test]
 fn a_call_ends_with_its_time_on_the_clock_of_the_system() {
     runtime().block_on(async {
         let engine = Engine::builder().clock(Clock::system()).build();

@@ -29,6 +29,8 @@ impl From<Engine> for mk_engine {
 impl Drop for mk_engine {
     fn drop(&mut self) {
         self.open.store(false, Ordering::Release);
+        // After a panic, or from inside the engine, nobody waits.
+        let _ = self.engine.close_sessions();
     }
 }
 
@@ -48,7 +50,8 @@ pub extern "C" fn mk_engine_with(options: Option<&mk_options>) -> *mut mk_engine
 
 /// Closes and frees an engine; NULL is ignored. Its clients stay valid and must still be freed, but each call through
 /// them fails with `MK_ERR_CLOSED`. The memory of the databases is returned with the last client. A call that another
-/// thread has begun is finished. What is not a living engine is refused, as far as it can be told: `MK_ERR_USAGE` in
+/// thread has begun is finished, and waited for; one that waits itself (BLPOP, `mk_wait_message`) fails with
+/// `MK_ERR_CLOSED`. What is not a living engine is refused, as far as it can be told: `MK_ERR_USAGE` in
 /// `mk_last_error_code`. No other thread uses this pointer from now on.
 #[unsafe(no_mangle)]
 pub extern "C" fn mk_engine_free(engine: *mut mk_engine) {

@@ -17,7 +17,8 @@ pub const MK_ERR_NULL: c_int = 1;
 pub const MK_ERR_USAGE: c_int = 2;
 /// The engine of this client was freed, or its session ended by QUIT or CLIENT KILL.
 pub const MK_ERR_CLOSED: c_int = 3;
-/// The client is inside another call, of another thread or of this one.
+/// The client is inside another call, of another thread or of this one; or a script of another thread keeps the engine for
+/// longer than busy-reply-threshold, which `mk_call` answers with an error reply.
 pub const MK_ERR_BUSY: c_int = 4;
 /// The engine was entered again by the thread that is inside it.
 pub const MK_ERR_REENTERED: c_int = 5;
@@ -78,6 +79,8 @@ impl From<Error> for Fault {
             MK_ERR_LOST
         } else if error.is_breach() {
             MK_ERR_BREACH
+        } else if error.code() == Some("BUSY") {
+            MK_ERR_BUSY
         } else {
             MK_ERR_USAGE
         };

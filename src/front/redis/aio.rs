@@ -45,7 +45,8 @@ use tokio::sync::Mutex;
 /// ```
 ///
 /// A call that has to wait (BLPOP, XREAD with BLOCK …) is a future that waits, on a manual clock until it is moved. One
-/// that is dropped before it is ready waits no more, and takes nothing from a list. Else it is as
+/// that is dropped before it is ready waits no more, and takes nothing from a list; a pipeline that is dropped makes none of its
+/// further calls, and runs no transaction. Else it is as
 /// [`redis::Connection`](super::Connection) is, and its messages are for a [`Stream`].
 #[derive(Debug, Clone)]
 pub struct Connection {
@@ -151,6 +152,28 @@ impl Drop for Waiting<'_> {
     }
 }
 
+/// The transaction of a pipeline. A pipeline that is dropped before its EXEC leaves none behind in the session, which others
+/// share.
+struct Transaction<'c> {
+    client: &'c Client,
+    is_open: bool,
+}
+
+impl Transaction<'_> {
+    fn end(mut self) {
+        self.is_open = false;
+    }
+}
+
+impl Drop for Transaction<'_> {
+    fn drop(&mut self) {
+        if self.is_open {
+            // From inside the engine nothing can be given up, and nothing waits.
+            let _ = self.client.end_transaction();
+        }
+    }
+}
+
 /// Wakes who waits on the system's clock when the time of the waiting is over.
 #[derive(Debug, Default)]
 pub(super) struct Alarm(Option<Delay>);
@@ -194,10 +217,15 @@ impl ConnectionLike for Connection {
             let atomic = pipeline.is_transaction();
             let (multi, exec) = (redis::cmd("MULTI"), redis::cmd("EXEC"));
             let first = atomic.then_some(&multi).into_iter();
+            let transaction = Transaction { client: &self.inner.client, is_open: atomic };
             for command in first.chain(pipeline.cmd_iter()).chain(atomic.then_some(&exec)) {
-                let ran = self.inner.call(command, turn).await;
-                answers.take(ran.map(|()| (&turn.reply, turn.heard)));
+                match self.inner.call(command, turn).await {
+                    // Behind a lost connection the rest of the pipeline is lost too.
+                    Err(error) if error.is_connection_dropped() => return Err(error),
+                    ran => answers.take(ran.map(|()| (&turn.reply, turn.heard))),
+                }
             }
+            transaction.end();
             answers.finish()
         })
     }

@@ -43,6 +43,7 @@ use redis::{Cmd, ConnectionLike, ErrorKind, RedisConnectionInfo, RedisResult, Va
 /// - When commands of a transaction are refused before EXEC, the error has the kind `ExecAbort` as from a server, and
 ///   says each of them in its detail; `into_server_errors` has that one error.
 /// - A command without a reply (CLIENT REPLY OFF) answers nil.
+/// - `get_db` tells the database that the session is in, after SELECT too.
 #[derive(Debug)]
 pub struct Connection {
     client: Client,
@@ -139,7 +140,11 @@ impl ConnectionLike for Connection {
         let mut packed = Packed::new(bytes);
         let mut answers = Answers::new(offset, count);
         while let Some(ran) = packed.next(|argv| self.call(argv))? {
-            answers.take(ran.map(|()| (&self.reply, self.heard)));
+            match ran {
+                // Behind a lost connection the rest of the pipeline is lost too.
+                Err(error) if !self.open => return Err(error),
+                ran => answers.take(ran.map(|()| (&self.reply, self.heard))),
+            }
         }
         answers.finish()
     }

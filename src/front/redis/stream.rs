@@ -92,7 +92,9 @@ impl Stream {
         self.out.len() - self.read
     }
     fn has_room(&self) -> bool {
-        self.unread() < UNREAD_MAX && self.requests.pending() < READ_LONG_AT_ONCE
+        // What has arrived is kept where it cannot run yet; a request without its end has to get it.
+        let is_held = self.waits || self.unread() >= UNREAD_MAX;
+        self.unread() < UNREAD_MAX && !(is_held && self.requests.pending() >= READ_LONG_AT_ONCE)
     }
     /// Makes the calls that have arrived, in order, until one waits.
     fn work(&mut self) -> Result<(), Error> {

@@ -12,7 +12,17 @@ use std::io;
 pub(super) fn value_of(reply: &Reply, heard: Resp) -> RedisResult<Value> {
     match heard {
         Resp::V2 => value(reply.view(), heard),
-        Resp::V3 => values_of(reply, heard).next().unwrap_or(Ok(Value::Nil)),
+        // As the crate, which passes over what is pushed beside the reply; but not where that is all there is.
+        Resp::V3 => {
+            let is_beside = |value: &RedisResult<Value>| matches!(value, Ok(Value::Push { .. }));
+            let mut values = values_of(reply, heard).peekable();
+            let mut value = values.next();
+            while value.as_ref().is_some_and(is_beside) && values.peek().is_some_and(|next| !is_beside(next))
+            {
+                value = values.next();
+            }
+            value.unwrap_or(Ok(Value::Nil))
+        }
     }
 }
 
