@@ -50,7 +50,7 @@ use crate::reply::Reply;
 use crate::script::{Control, Settings, Vm};
 use crate::store::{SessionId, Store};
 use crate::util::clock::Clock;
-use lock::Shared;
+use lock::{Guard, Shared};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -107,12 +107,14 @@ impl Engine {
     /// Opens a session.
     ///
     /// # Errors
-    /// When this thread is inside the engine, or the engine is poisoned.
+    /// When this thread is inside the engine, or the engine is poisoned; BUSY when a script of another thread runs for long.
     pub fn try_client(&self) -> Result<Client, Error> {
-        let mut core = self.shared.patiently(Shared::lock)?;
+        Ok(self.open_client(self.shared.lock()?))
+    }
+    fn open_client(&self, mut core: Guard<'_>) -> Client {
         let now_ms = core.clock.now_ms();
         let id = core.state.open_session(now_ms, None);
-        Ok(Client::new(self.shared.clone(), id))
+        Client::new(self.shared.clone(), id)
     }
     /// Ends all sessions, and with them whatever waits in one.
     #[cfg(feature = "capi")]
@@ -126,14 +128,13 @@ impl Engine {
         core.settle();
         Ok(())
     }
-    /// Opens a session.
+    /// Opens a session; a script of another thread is waited for, however long it runs.
     ///
     /// # Panics
-    /// Where [`try_client`](Self::try_client) gives an error: only after a panic inside the engine, or from a host
-    /// function that runs inside a script.
+    /// After a panic inside the engine, and from a host function that runs inside a script.
     pub fn client(&self) -> Client {
-        match self.try_client() {
-            Ok(client) => client,
+        match self.shared.patiently(Shared::lock) {
+            Ok(core) => self.open_client(core),
             Err(error) => panic!("no session: {error}"),
         }
     }
