@@ -386,6 +386,21 @@ fn a_real_server_gets_the_same_calls() {
 }
 
 #[test]
+fn a_real_server_is_not_blamed_for_its_clock() {
+    let Some(server) = server_or_skip("a_real_server_is_not_blamed_for_its_clock") else { return };
+    let socket = server.socket();
+    let mut call = caller(&socket);
+    // One gives keys a time to live of a millisecond, one asks for the time.
+    for name in ["acquire_fenced", "limits/token_bucket"] {
+        let source = shipped(name);
+        let contract = Contract::parse(&source).expect("a contract");
+        let hooks = CheckHooks { server: Some(&mut call), ..CheckHooks::default() };
+        let report = contract.check_with(&Script::new(source), &CheckOptions::new().runs(400), hooks);
+        report.expect("it is checked").assert_kept();
+    }
+}
+
+#[test]
 fn what_a_server_does_otherwise_is_told() {
     let source = shipped("unlock");
     let contract = Contract::parse(&source).expect("a contract");

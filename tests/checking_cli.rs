@@ -165,6 +165,20 @@ fn lines_that_never_run_and_findings_are_told_and_fail_when_it_is_to_be_strict()
 }
 
 #[test]
+fn what_is_kept_is_read_again_whatever_it_tells() {
+    let source = "--!contract h\n--!key h hash rw\n--!error arity \"ERR x\"\n--!error h.type WRONGTYPE\n--!reply 1\n\
+        --!case else => 1\nif #KEYS ~= 1 or #ARGV ~= 0 then return redis.error_reply('ERR x') end\n\
+        redis.call('HSET', KEYS[1], 'f', '1')\nreturn 1";
+    let script = ScriptFile::new("check-quotes.lua", source);
+    let kept = Left::beside(script.path(), "regressions");
+    for _ in 0..2 {
+        let (out, err, status) = moonkeep(&["check", "--no-lint", "--runs", "300", script.path()]);
+        assert_eq!((err.as_str(), status), ("", 1), "{out}");
+    }
+    assert!(kept.text().contains("{\"f\": \"1\"}"), "{}", kept.text());
+}
+
+#[test]
 fn one_script_that_stops_takes_nothing_from_the_others() {
     let script = ScriptFile::new("check-stops.lua", broken_unlock());
     let kept = Left::beside(script.path(), "regressions");

@@ -71,6 +71,10 @@ impl<'a> Server<'a> {
         let passed_ms =
             i64::try_from(stopwatch.elapsed().as_millis()).unwrap_or(i64::MAX).saturating_add(ROUNDING_MS);
         let (answer, theirs) = (answer?, theirs?);
+        if ours.iter().any(|key| (0..=passed_ms).contains(&key.ttl_ms)) {
+            // What the call itself gave so little time may be gone there by now.
+            return Ok(Comparison::LeftOut);
+        }
         let has_times = ours.iter().chain(&begin).any(|key| key.ttl_ms >= 0);
         if !same_reply(reply.view(), answer.view(), if has_times { passed_ms } else { 0 }) {
             return Ok(Comparison::Differs(format!("the reply is {reply:?}, the server's is {answer:?}")));

@@ -195,14 +195,13 @@ impl Contract {
             let kind = (broken.rule, decider);
             endless += usize::from(broken.rule == Rule::End);
             if !found.contains(&kind) {
-                found.push(kind);
                 let tries = if broken.rule == Rule::End { ENDLESS_TRIES } else { shrink::TRIES };
                 let tries = if options.shrinks { tries } else { 0 };
                 let smallest = shrink::smallest(input, tries, &mut |input| trial.fails_by(input, kind));
-                failures.push(CheckFailure {
-                    clause: place(decider),
-                    ..trial.explained(smallest, runs, broken)?
-                });
+                if let Some(failure) = trial.explained(smallest, runs, broken)? {
+                    found.push(kind);
+                    failures.push(CheckFailure { clause: place(decider), ..failure });
+                }
             }
         }
         let clauses = deciders.into_iter().map(|(decider, line, text)| ReachedClause {

@@ -48,11 +48,14 @@ impl FromStr for Input {
         let mut input = Input { setup: Vec::new(), advance_ms: 0, keys: Vec::new(), args: Vec::new() };
         let mut is_called = false;
         for (line, number) in text.lines().zip(1..) {
+            // A remark may hold any text, quotes too.
+            if is_remark(line) {
+                continue;
+            }
             let wrong = |told: &str| InputError { line: number, told: told.to_owned() };
             let words = split_words(line.as_bytes()).ok_or_else(|| wrong("a quote is not closed"))?;
             let first: &[u8] = words.first().map_or(b"", Vec::as_slice);
             match first {
-                b"" | [b'#', ..] => {}
                 _ if is_called => return Err(wrong("nothing follows the call")),
                 b"advance" => {
                     input.advance_ms = number_at(&words).ok_or_else(|| wrong("it is advance N ms"))?
@@ -71,6 +74,12 @@ impl FromStr for Input {
         let lines = text.lines().count();
         if is_called { Ok(input) } else { Err(InputError { line: lines, told: "a call is missing".into() }) }
     }
+}
+
+/// Whether a line says nothing of the call.
+fn is_remark(line: &str) -> bool {
+    let text = line.trim_start();
+    text.is_empty() || text.starts_with('#')
 }
 
 fn number_at(words: &[Vec<u8>]) -> Option<u64> {
@@ -152,6 +161,7 @@ mod tests {
             ("# first\ncall 2 a", "line 2: it is call NUMKEYS KEY... ARG..."),
             ("SET k \"v\ncall 0", "line 1: a quote is not closed"),
             ("call 0\nSET k v", "line 2: nothing follows the call"),
+            ("# it's {\"f\": \"1\"}\n  # 'so\ncall", "line 3: it is call NUMKEYS KEY... ARG..."),
         ] {
             assert_eq!(text.parse::<Input>().expect_err(text).to_string(), told);
         }

@@ -5,7 +5,7 @@ use crate::json::Json;
 use crate::profile::{self, Noting};
 use crate::scripts::{self, Run, Source, Words};
 use crate::setting::{Setting, setting_help};
-use crate::{Refusal, Word, next_word, print};
+use crate::{Refusal, Word, harmless, next_word, print};
 use moonkeep::reply::Resp;
 use moonkeep::{Client, Engine, JournalEntry, LogLine, Message};
 use std::ffi::OsString;
@@ -112,11 +112,11 @@ pub(crate) fn run(parser: &mut lexopt::Parser) -> Result<ExitCode, Refusal> {
     told.noting.write()?;
     let Run { reply, breach, .. } = &outcome.run;
     if let Some(breach) = breach {
-        eprintln!("moonkeep: {breach}");
+        tell!("moonkeep: {breach}");
     }
     let failed = reply.is_error() || breach.is_some();
     if let Some(slip) = misplaced(&told.words).or_else(|| told.words.slip(failed)) {
-        eprintln!("moonkeep: {slip}");
+        tell!("moonkeep: {slip}");
     }
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
@@ -221,7 +221,7 @@ fn show(outcome: &Outcome, raw: bool) -> Result<(), Refusal> {
         print(&[&text[..], b"\n"].concat())?;
     }
     for line in &outcome.log {
-        eprintln!("log {line}");
+        tell!("log {}", harmless(&line.to_string()));
     }
     for entry in &outcome.changes {
         print(format!("changed: {entry}\n").as_bytes())?;

@@ -61,7 +61,7 @@ pub(crate) fn run(parser: &mut lexopt::Parser) -> Result<ExitCode, Refusal> {
         match lint(&text, contract.as_ref()) {
             Ok(findings) => all.extend(findings.into_iter().map(|finding| (source.name(), finding))),
             Err(error) => {
-                eprintln!("moonkeep: {}:{error}", source.name());
+                tell!("moonkeep: {}:{error}", source.name());
                 broken = true;
             }
         }

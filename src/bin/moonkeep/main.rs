@@ -3,6 +3,14 @@
 //! `repl` is the prompt, `serve` a server, `explore` runs protocols, `parameters` what its configuration file says, `setting`
 //! makes the engine that the options describe.
 
+/// As `eprintln!`; that nobody reads it any more is no error.
+macro_rules! tell {
+    ($($text:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stderr(), $($text)*);
+    }};
+}
+
 mod check;
 mod contract;
 mod eval;
@@ -53,7 +61,7 @@ fn main() -> ExitCode {
     match run() {
         Ok(code) => code,
         Err(Refusal(text)) => {
-            eprintln!("moonkeep: {text}");
+            tell!("moonkeep: {text}");
             ExitCode::from(2)
         }
     }
@@ -129,11 +137,24 @@ fn next_word(parser: &mut lexopt::Parser) -> Result<Option<Word>, Refusal> {
 
 /// Writes to standard output; a reader that went away is no error.
 fn print(text: &[u8]) -> Result<(), Refusal> {
+    print_to_reader(text).map(|_| ())
+}
+
+/// The same; false when the reader went away.
+fn print_to_reader(text: &[u8]) -> Result<bool, Refusal> {
     let mut out = std::io::stdout();
     match out.write_all(text).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(Refusal(format!("cannot write to standard output: {error}")))
-        }
-        _ => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(Refusal(format!("cannot write to standard output: {error}"))),
+        Ok(()) => Ok(true),
     }
+}
+
+/// Text without what a terminal would obey.
+fn harmless(text: &str) -> String {
+    let shown = |letter: char| match letter.is_control() {
+        true => format!("\\x{:02x}", u32::from(letter)),
+        false => letter.to_string(),
+    };
+    text.chars().map(shown).collect()
 }

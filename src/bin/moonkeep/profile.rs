@@ -1,9 +1,9 @@
 //! What `eval --coverage` and `--profile` note of the scripts that run, and how they show it: a file of lcov or HTML,
 //! a table of lines, JSON.
 
-use crate::Refusal;
 use crate::json::Json;
 use crate::scripts::Source;
+use crate::{Refusal, harmless};
 use moonkeep::{Builder, Coverage, Engine, LineCoverage, ScriptCoverage};
 use std::path::PathBuf;
 
@@ -83,7 +83,7 @@ impl Noting {
                 none if none.is_empty() => String::new(),
                 ranges => format!("; not run: {ranges}"),
             };
-            eprintln!("coverage: {}: {covered} of {all} lines{missed}", script.name);
+            tell!("coverage: {}: {covered} of {all} lines{missed}", script.name);
         }
         Ok(())
     }
@@ -124,6 +124,7 @@ pub(crate) fn table(scripts: &[ScriptCoverage]) -> String {
         for line in &script.lines {
             let shown = |count: u64| if count == 0 { ".".to_owned() } else { count.to_string() };
             let source = lines.get(line.line as usize - 1).unwrap_or(&"").trim_end();
+            let source = harmless(&source.replace('\t', "    "));
             text.push_str(&format!(
                 "{:>8}  {:>12}  {:>5}  {:>5}  {source}\n",
                 shown(line.hits),

@@ -137,7 +137,7 @@ pub(crate) fn run(parser: &mut lexopt::Parser) -> Result<ExitCode, Refusal> {
             }
             // What is known of the others is told all the same.
             Err(Refusal(text)) => {
-                eprintln!("moonkeep: {text}");
+                tell!("moonkeep: {text}");
                 results.stopped.push((script.name.clone(), text));
             }
         }
@@ -253,7 +253,7 @@ fn check(told: &Check, script: &Loaded, server: Option<&mut Server>) -> Result<C
     let report = report.map_err(|error| Refusal(format!("{name}: {error}")))?;
     let time = stopwatch.elapsed();
     if let Err(Refusal(told)) = regressions.keep(&report) {
-        eprintln!("moonkeep: {told}");
+        tell!("moonkeep: {told}");
     }
     let findings = match told.no_lint {
         true => Vec::new(),

@@ -88,6 +88,6 @@ fn blocks(text: &str) -> Vec<(usize, String)> {
             is_open = true;
         }
     }
-    found.retain(|(_, block)| block.lines().any(|line| !line.starts_with('#')));
+    found.retain(|(_, block)| block.lines().any(|line| !line.trim_start().starts_with('#')));
     found
 }

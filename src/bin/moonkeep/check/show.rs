@@ -2,6 +2,7 @@
 //! command that repeats it and what the call changed. Colours on a terminal only.
 
 use super::{Checked, Mutants, Results};
+use crate::harmless;
 use crate::time::shown_duration;
 use moonkeep::{CheckFailure, MissedLine};
 use std::cell::Cell;
@@ -111,15 +112,6 @@ impl Look {
         let time = shown_duration(all.iter().map(|one| one.time).sum());
         format!("{} scripts, {runs} runs in {time}: {told}\n", all.len())
     }
-}
-
-/// Text without what a terminal would obey.
-fn harmless(text: &str) -> String {
-    let shown = |letter: char| match letter.is_control() {
-        true => format!("\\x{:02x}", u32::from(letter)),
-        false => letter.to_string(),
-    };
-    text.chars().map(shown).collect()
 }
 
 /// A bar on standard error that shows how far a check is, on a terminal only.

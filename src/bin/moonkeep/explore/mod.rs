@@ -191,9 +191,11 @@ fn searched<'a>(explore: Explore<'a>, options: &Options) -> Explore<'a> {
     }
     if options.progress {
         explore = explore.progress(100_000, |progress| {
-            eprintln!(
+            tell!(
                 "{} schedules run, {} left out, {} fail",
-                progress.schedules, progress.pruned, progress.failing
+                progress.schedules,
+                progress.pruned,
+                progress.failing
             );
         });
     }

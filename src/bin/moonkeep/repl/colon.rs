@@ -3,6 +3,7 @@
 
 use super::nearest::nearest;
 use super::session::{Answer, Session, Told};
+use crate::harmless;
 use crate::scripts::{self, Source, Words};
 use crate::time::{parse_duration, shown_instant};
 use std::fmt::Write;
@@ -290,7 +291,7 @@ fn log(session: &mut Session, words: &[Vec<u8>]) -> Told {
     if lines.is_empty() {
         return Ok(Answer::text("(nothing logged)"));
     }
-    let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
+    let lines: Vec<String> = lines.iter().map(|line| harmless(&line.to_string())).collect();
     Ok(Answer::text(lines.join("\n")))
 }
 

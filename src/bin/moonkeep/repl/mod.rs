@@ -12,7 +12,7 @@ mod session;
 
 use crate::setting::{Setting, setting_help};
 use crate::statements::Statements;
-use crate::{Refusal, Word, next_word, print};
+use crate::{Refusal, Word, next_word, print, print_to_reader};
 use session::{Answer, Look, Session};
 use std::io::{BufRead, IsTerminal};
 use std::path::PathBuf;
@@ -99,9 +99,9 @@ fn read_pipe(session: &mut Session) -> Result<bool, Refusal> {
             let mut answer = session.run(&statement.text);
             let line = statement.line;
             answer.notes.iter_mut().for_each(|note| *note = format!("line {line}: {note}"));
-            show(&answer)?;
+            let is_read = show(&answer)?;
             failed |= answer.failed;
-            if answer.ends {
+            if answer.ends || !is_read {
                 return Ok(failed);
             }
         }
@@ -111,10 +111,11 @@ fn read_pipe(session: &mut Session) -> Result<bool, Refusal> {
     }
 }
 
-fn show(answer: &Answer) -> Result<(), Refusal> {
-    print(&answer.out)?;
+/// Shows an answer; false when nobody reads it any more.
+fn show(answer: &Answer) -> Result<bool, Refusal> {
+    let is_read = print_to_reader(&answer.out)?;
     for note in &answer.notes {
-        eprintln!("moonkeep: {note}");
+        tell!("moonkeep: {note}");
     }
-    Ok(())
+    Ok(is_read)
 }
