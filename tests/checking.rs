@@ -422,3 +422,29 @@ fn what_a_server_does_otherwise_is_told() {
     assert_eq!(failure.told(), "the server holds something else: + {k}lock string \"0\"");
     assert_eq!(failure.input().to_string(), "SET {k}lock 0\nadvance 0 ms\ncall 1 {k}lock 0");
 }
+
+#[test]
+fn what_a_server_does_otherwise_only_once_is_counted() {
+    let source = shipped("unlock");
+    let contract = Contract::parse(&source).expect("a contract");
+    let mut left_out = [false, true].map(|lies| {
+        let mut client = moonkeep::Engine::new().client();
+        let mut has_lied = !lies;
+        let mut call = |words: &[&[u8]]| {
+            let mut reply = Reply::new();
+            client.call_into(words, &mut reply).map_err(|error| error.to_string())?;
+            if words[0] == b"EVAL" && reply.get() == Ok(1) && !std::mem::replace(&mut has_lied, true) {
+                client.call(["SET", "{k}lock", "0"]).map_err(|error| error.to_string())?;
+            }
+            Ok(reply)
+        };
+        let hooks = CheckHooks { server: Some(&mut call), ..CheckHooks::default() };
+        let options = CheckOptions::new().runs(300);
+        let report = contract.check_with(&Script::new(&source), &options, hooks).expect("it is checked");
+        assert!(has_lied);
+        report.assert_kept();
+        report.left_out()
+    });
+    left_out[0] += 1;
+    assert_eq!(left_out[0], left_out[1]);
+}

@@ -23,7 +23,7 @@ pub(super) struct Server<'a> {
 /// What a real server did with a call.
 pub(super) enum Comparison {
     Same,
-    /// It did not get it.
+    /// It does not bear comparison.
     LeftOut,
     /// What it did otherwise.
     Differs(String),

@@ -102,7 +102,8 @@ impl CheckReport {
     pub fn instructions(&self) -> u64 {
         self.instructions_most
     }
-    /// How many calls a real server did not get, for they hang on the instant of an expiry.
+    /// How many calls were not compared with a real server: they hang on the instant of an expiry or ask for the time, or it
+    /// did otherwise only once.
     pub fn left_out(&self) -> u64 {
         self.left_out
     }

@@ -29,7 +29,7 @@ pub(super) struct Ran {
     pub(super) instructions: u64,
     /// The lines that it ran.
     pub(super) lines: Vec<(u32, Tally)>,
-    /// The real server did not get the call.
+    /// The call was not compared with the real server.
     pub(super) is_left_out: bool,
 }
 
@@ -113,7 +113,7 @@ impl<'a> Trial<'a> {
         let (broken, is_left_out) = self.judged(input, &before, &probe)?;
         Ok(Ran { decider: probe.decider, broken, instructions: probe.instructions, lines, is_left_out })
     }
-    /// What is wrong with what a call came to, and whether the real server did not get it.
+    /// What is wrong with what a call came to, and whether it was not compared with the real server.
     fn judged(
         &mut self,
         input: &Input,

@@ -37,7 +37,7 @@ impl Look {
         text.push('\n');
         if report.left_out() > 0 {
             text += &format!(
-                "  {} calls were not sent to the server: they hang on the instant of an expiry\n",
+                "  {} calls were not compared with the server: they hang on an expiry or its clock, or it did otherwise only once\n",
                 report.left_out()
             );
         }
