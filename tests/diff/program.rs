@@ -132,8 +132,10 @@ impl<'a> Generator<'a> {
                 program.push(Step::Call(connection, command));
             }
         }
-        // It computes for half a second.
+        // It computes for half a second. At sizes between these two its outcome is left to chance.
         if self.rng.below(SELF_TEST) == 0 {
+            let bytes = self.rng.pick(&["3000", "18"]);
+            program.push(parsed(MAIN, &format!("CONFIG SET hll-sparse-max-bytes {bytes}")));
             program.push(parsed(MAIN, "PFSELFTEST"));
         }
         program
