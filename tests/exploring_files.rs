@@ -123,6 +123,7 @@ fn a_mistake_is_told_with_its_line_and_column() {
         ("client A\n    GET k extra) (1\nend\n", "2:20: here stands \")\""),
         ("client A\n    SET k $y\nend\n", "2:11: nothing is named \"y\" here"),
         ("setup NOPE\nclient A\nend\n", "1:7: there is no command \"NOPE\""),
+        ("setup SET k x\nsetup INCR k\nclient A\nend\n", "2:7: ERR value is not an integer or out of"),
         ("client A\n    INCR k x\nend\n", "2:5: INCR takes 2 words, its name included, not 3"),
         ("client A\n    CONFIG GETT x\nend\n", "2:5: CONFIG has no subcommand \"GETT\""),
         ("client A\nend\ninvariant \"x\" at end: [GETT k]\n", "3:23: there is no command \"GETT\""),

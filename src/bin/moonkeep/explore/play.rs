@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use moonkeep::sim::{At, Client, Explore, Faults, View, World};
+use moonkeep::{Clock, Engine};
 
 use super::language::{Command, Invariant, Mistake, Protocol, Source, Statement};
 use super::value::{LOST, Scope, Value, evaluate, word, words};
@@ -103,7 +104,7 @@ const MISTAKE: &str = "mistake at ";
 
 impl Play {
     /// # Errors
-    /// A mistake in what is said before the clients; a file is looked for in the folder.
+    /// A mistake in what is said before the clients, or a command there that is refused; a file is looked for in the folder.
     pub(super) fn new(protocol: Protocol, folder: &Path) -> Result<Self, Mistake> {
         let mut names = Names::new();
         for (name, expr) in &protocol.constants {
@@ -111,7 +112,9 @@ impl Play {
             names.insert(name.clone(), value);
         }
         let scope = Before { names: &names, folder };
-        let setup = protocol.setup.iter().map(|command| words(command, &scope)).collect::<Result<_, _>>()?;
+        let setup =
+            protocol.setup.iter().map(|command| words(command, &scope)).collect::<Result<Vec<_>, _>>()?;
+        rehearse(&protocol, &setup)?;
         let watched = protocol.watched.iter().map(|parts| word(parts, &scope)).collect::<Result<_, _>>()?;
         let faults = faults(&protocol)?;
         Ok(Play { protocol: Arc::new(protocol), names: Arc::new(names), setup, watched, faults })
@@ -162,6 +165,17 @@ impl Play {
             Err(mistake) => Err(mistake.to_string()),
         }
     }
+}
+
+/// Sets an engine up as the world will be: of what is refused there nobody could say where it stands.
+fn rehearse(protocol: &Protocol, setup: &[Vec<Vec<u8>>]) -> Result<(), Mistake> {
+    let engine = Engine::builder().clock(Clock::manual(protocol.time_ms.unwrap_or(0))).build();
+    for (command, words) in protocol.setup.iter().zip(setup) {
+        if let Err(error) = engine.client().call(words) {
+            return command.at.mistake(error.to_string());
+        }
+    }
+    Ok(())
 }
 
 fn faults(protocol: &Protocol) -> Result<Faults, Mistake> {
