@@ -1,4 +1,4 @@
-//! The boundary table of the stock and lease scripts (`tests/data/script_boundaries.tsv`, recorded from a real
+//! S26: the boundary table of the stock and lease scripts (`tests/data/script_boundaries.tsv`, recorded from a real
 //! server): each row's reply and the state after it, for the shipped scripts, on moonkeep and on the server.
 //! Where MOONKEEP_DOCUMENTS names a folder with the texts that the scripts were written after, the scripts in
 //! them are extracted and held to the same rows, down to the digest and the line of a raised error.

@@ -76,6 +76,19 @@ pub(crate) fn two_nodes() -> [Engine; 2] {
 }
 
 #[test]
+fn s5_two_queues_in_different_slots_are_not_moved_between() {
+    let [one, two] = two_nodes();
+    // {foo} is the second node's.
+    for node in [&one, &two] {
+        let crossing = text(&mut node.client(), "LMOVE q:{foo} q:{bar} RIGHT LEFT");
+        assert_eq!(crossing, "-CROSSSLOT Keys in request don't hash to the same slot");
+    }
+    assert_eq!(text(&mut two.client(), "LMOVE q:{foo} proc:{foo} RIGHT LEFT"), "nil");
+    assert_eq!(text(&mut two.client(), "RPUSH q:{foo} t1"), ":1");
+    assert_eq!(text(&mut two.client(), "LMOVE q:{foo} proc:{foo} RIGHT LEFT"), "\"t1\"");
+}
+
+#[test]
 fn a_slot_moves_from_one_node_to_the_other() {
     let [one, two] = two_nodes();
     let (mut one, mut two) = (one.client(), two.client());

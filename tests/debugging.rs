@@ -1,5 +1,8 @@
 //! DEBUG where it is about this engine: what its clock does, what is kept in memory, what is refused.
 
+use crate::support::moonkeep::Moonkeep;
+use crate::support::server::server_or_skip;
+use crate::support::target::{MAIN, Target, argv};
 use moonkeep::{Client, Engine};
 use std::time::Duration;
 
@@ -38,6 +41,58 @@ fn expired_keys_stay_until_a_command_meets_them() {
     assert_eq!(text(&mut client, "DBSIZE"), ":1");
     assert_eq!(text(&mut client, "DEBUG RELOAD"), "+OK");
     assert_eq!(text(&mut client, "DBSIZE"), ":0");
+}
+
+/// What is asked while nothing but who meets a key removes it; a number is a time that passes.
+const UNREAPED: &[Result<(&str, &str), i64>] = &[
+    Ok(("DEBUG SET-ACTIVE-EXPIRE 0", "+OK")),
+    Ok(("SET e 1 PX 20", "+OK")),
+    Err(21),
+    Ok(("DBSIZE", ":1")),
+    Ok(("EXISTS e", ":0")),
+    Ok(("DBSIZE", ":0")),
+    Ok(("SET e 1 PX 20", "+OK")),
+    Err(21),
+    Ok(("SCAN 0", "[\"0\", []]")),
+    Ok(("DBSIZE", ":0")),
+    Ok(("SET e 1 PX 20", "+OK")),
+    Err(21),
+    Ok(("KEYS *", "[]")),
+    Ok(("DBSIZE", ":1")),
+    Ok(("SET e 1 PX 20", "+OK")),
+    Err(21),
+    Ok(("RANDOMKEY", "nil")),
+    Ok(("DBSIZE", ":0")),
+    // Watched when its time was over, but it was still there: that it is removed does not count as a change.
+    Ok(("SET e 1 PX 20", "+OK")),
+    Err(21),
+    Ok(("WATCH e", "+OK")),
+    Ok(("DBSIZE", ":1")),
+    Ok(("MULTI", "+OK")),
+    Ok(("EXISTS e", "+QUEUED")),
+    Ok(("EXEC", "[:0]")),
+    Ok(("DBSIZE", ":0")),
+];
+
+#[test]
+fn s32_s73_a_key_whose_time_is_over_counts_until_somebody_looks_at_it() {
+    let asked = |target: &mut dyn Target| {
+        target.reset();
+        for (at, step) in UNREAPED.iter().enumerate() {
+            match step {
+                Ok((line, wanted)) => {
+                    let words: Vec<&str> = line.split(' ').collect();
+                    assert_eq!(target.call(MAIN, &argv(&words)).to_string(), *wanted, "{at}: {line}");
+                }
+                Err(ms) => target.pass(*ms),
+            }
+        }
+    };
+    asked(&mut Moonkeep::default());
+    let test = "s32_s73_a_key_whose_time_is_over_counts_until_somebody_looks_at_it";
+    if let Some(mut server) = server_or_skip(test) {
+        asked(&mut server);
+    }
 }
 
 #[test]

@@ -24,6 +24,7 @@ fn texts(report: &Report) -> Vec<(&str, u64)> {
     report.outcomes().iter().map(|(text, count)| (text.as_str(), *count)).collect()
 }
 
+/// S14.
 #[test]
 fn a_query_before_an_insert_is_no_constraint() {
     let explore = |is_unique: bool| {
@@ -128,6 +129,7 @@ fn what_is_not_committed_is_not_seen_and_a_crash_rolls_it_back() {
     assert_eq!(ends, ["10 0 10", "3 1 0", "3 1 10", "3 1 3"]);
 }
 
+/// S51.
 #[test]
 fn a_conditional_update_tells_how_many_rows_it_changed() {
     let explore = Explore::new(|world: &mut World| {

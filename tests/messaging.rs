@@ -63,6 +63,7 @@ impl World {
     }
 }
 
+/// S1.
 #[test]
 fn a_popped_task_is_lost_when_the_worker_stops_before_its_effect() {
     let lost = (0..=2).filter(|&steps| {
@@ -76,7 +77,7 @@ fn a_popped_task_is_lost_when_the_worker_stops_before_its_effect() {
     assert_eq!(lost.collect::<Vec<_>>(), [1]);
 }
 
-/// One worker moves the task, does it and removes it; another moves it back and does it too.
+/// S2: one worker moves the task, does it and removes it; another moves it back and does it too.
 #[test]
 fn a_processing_list_loses_nothing_but_may_deliver_twice() {
     let (mut deliveries, mut effects, mut unique_effects) =
@@ -114,6 +115,7 @@ fn a_processing_list_loses_nothing_but_may_deliver_twice() {
     assert_eq!(unique_effects, BTreeSet::from([0, 1]));
 }
 
+/// S6.
 #[test]
 fn the_order_of_delivery_is_not_that_of_completion() {
     let mut world = World::new(&["RPUSH q m1 m2"]);
@@ -127,6 +129,7 @@ const READ: &str = "XREADGROUP GROUP workers C1 STREAMS orders >";
 const CLAIM: &str = "XAUTOCLAIM orders workers C2 30000 0";
 const ACKNOWLEDGE: &str = "XACK orders workers 1000-0";
 
+/// S13.
 #[test]
 fn a_worker_may_stop_at_any_step_when_effects_are_unique() {
     let mut deliveries = Vec::new();
@@ -153,6 +156,7 @@ fn a_worker_may_stop_at_any_step_when_effects_are_unique() {
     assert_eq!(deliveries, [2, 2, 1]);
 }
 
+/// S13.
 #[test]
 fn acknowledging_before_the_effect_may_lose_it() {
     let mut world = World::new(&ORDERS);
@@ -163,7 +167,7 @@ fn acknowledging_before_the_effect_may_lose_it() {
     assert_eq!((world.delivered(CLAIM), world.effects.len()), (0, 0));
 }
 
-/// Two workers that hold the same message ask whether it is done, and do it if not.
+/// S14: two workers that hold the same message ask whether it is done, and do it if not.
 #[test]
 fn asking_first_does_not_make_effects_unique() {
     let mut effects = BTreeSet::new();
@@ -195,6 +199,7 @@ fn replica(of: &World, seen: &[JournalEntry]) -> World {
     world
 }
 
+/// S19.
 #[test]
 fn a_failover_may_lose_an_acknowledgement_or_a_message() {
     let mut main = World::new(&[]);
@@ -223,7 +228,7 @@ fn a_failover_may_lose_an_acknowledgement_or_a_message() {
     assert_eq!((promoted.number("XLEN orders"), promoted.delivered(CLAIM)), (1, 0));
 }
 
-/// A task takes 40 seconds; who is thought to have stopped after 30 has not.
+/// S20: a task takes 40 seconds; who is thought to have stopped after 30 has not.
 #[test]
 fn a_threshold_below_the_time_of_a_task_makes_two_workers_do_it() {
     for (threshold_ms, workers) in [(30_000, 2), (40_001, 1)] {

@@ -1,6 +1,5 @@
-//! Scenarios that documents tell of, each explored in all schedules: how many there are and how many fail is exact. What is
-//! a single sequence of calls stands in `tests/corpus` (messaging, streams, stream_groups, transactions, scripting, expiry),
-//! `tests/messaging.rs` and `tests/patterns`, recorded from a server.
+//! Scenarios of `docs/SCENARIOS.md`, each explored in all schedules: how many there are and how many fail is exact. What is a single
+//! sequence of calls stands in `tests/corpus` (messaging, scenarios), `tests/messaging.rs` and `tests/patterns`.
 
 mod caches;
 mod locks;

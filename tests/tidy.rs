@@ -239,6 +239,64 @@ fn each_difference_has_a_test_and_there_are_at_most_forty() {
     report(problems);
 }
 
+/// The numbers of scenarios that are about replicas: nothing else is left out of the table.
+const REPLICATION_SCENARIOS: [u32; 8] = [19, 35, 52, 53, 54, 55, 56, 57];
+
+#[test]
+fn each_scenario_is_where_the_table_says_and_the_table_knows_all() {
+    let text = fs::read_to_string("docs/SCENARIOS.md").expect("docs/SCENARIOS.md");
+    let (tests, cases) = (all_test_names(), numbered_cases());
+    let mut problems = Vec::new();
+    let mut told = BTreeSet::new();
+    let mut numbers = Vec::new();
+    for line in text.lines().filter(|line| line.starts_with("| S")) {
+        let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
+        let number: u32 = cells[0].trim_start_matches('S').parse().expect("a number");
+        numbers.push(number);
+        let places: Vec<&str> = cells[2].split('`').skip(1).step_by(2).collect();
+        if places.is_empty() {
+            problems.push(format!("S{number} has no test"));
+        }
+        for place in places {
+            if !tests.contains(place) && !cases.contains(&(place.to_owned(), number)) {
+                problems.push(format!("S{number}: no test and no case is named {place:?}"));
+            }
+            told.insert((place.to_owned(), number));
+        }
+    }
+    let wanted: Vec<u32> = (1..=80).filter(|number| !REPLICATION_SCENARIOS.contains(number)).collect();
+    assert_eq!(numbers, wanted);
+    // A test that is named after scenarios stands in the line of each.
+    let numbered = tests.iter().flat_map(|name| numbers_of(name).map(|number| (name.clone(), number)));
+    for (place, number) in numbered.chain(cases) {
+        if !told.contains(&(place.clone(), number)) {
+            problems.push(format!("S{number}: the table does not tell of {place:?}"));
+        }
+    }
+    report(problems);
+}
+
+/// The scenarios in the name of a test: 39 and 40 of `s39_s40_only_a_script`, 58 and 60 of `s58_to_s60_a_majority`.
+fn numbers_of(name: &str) -> impl Iterator<Item = u32> {
+    let number = |part: &str| part.strip_prefix('s').and_then(|digits| digits.parse().ok());
+    name.split('_').take_while(move |part| *part == "to" || number(part).is_some()).filter_map(number)
+}
+
+/// The cases of transcripts whose titles begin with the number of a scenario, as `messaging: S3`.
+fn numbered_cases() -> BTreeSet<(String, u32)> {
+    let mut found = BTreeSet::new();
+    for entry in fs::read_dir("tests/corpus").expect("tests/corpus").flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let Some(family) = name.strip_suffix(".txt") else { continue };
+        let text = fs::read_to_string(entry.path()).expect("a transcript");
+        for title in text.lines().filter_map(|line| line.strip_prefix("== S")) {
+            let number = title.split_once(':').and_then(|(number, _)| number.parse().ok());
+            found.extend(number.map(|number| (format!("{family}: S{number}"), number)));
+        }
+    }
+    found
+}
+
 fn all_test_names() -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for dir in ["src", "tests"] {

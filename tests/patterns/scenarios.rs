@@ -68,6 +68,7 @@ fn stock_is_taken_from<W: World>(world: &mut W) {
     assert_eq!(world.call(&["GET", "stock:{p1}"]), "\"0\"");
 }
 
+/// S26.
 fn stock_that_is_none<W: World>(world: &mut W) {
     let stock = Stock::new("s");
     let both = |world: &mut W| {
@@ -88,7 +89,7 @@ fn stock_that_is_none<W: World>(world: &mut W) {
     assert_eq!(left.refusal().unwrap().code(), Some("WRONGTYPE"));
 }
 
-/// Five seconds of lease, a pause from the first to the seventh.
+/// S43: five seconds of lease, a pause from the first to the seventh.
 fn lease_ends_by_itself<W: World>(world: &mut W) {
     let (lease, mut attempt) = (lease_of(5000), attempts(1));
     let ours = held(world, attempt(&lease));
@@ -111,6 +112,7 @@ fn lease_ends_by_itself<W: World>(world: &mut W) {
     assert_eq!(world.call(&["EXISTS", LOCK]), "(integer) 0");
 }
 
+/// S42.
 fn renewing<W: World>(world: &mut W) {
     let (lease, mut attempt) = (lease_of(10_000), attempts(2));
     let ours = held(world, attempt(&lease));
@@ -119,10 +121,17 @@ fn renewing<W: World>(world: &mut W) {
     assert_eq!(world.call(&["PTTL", LOCK]), "(integer) 20000");
     assert_eq!(world.run(ours.renew_for(Duration::from_millis(1)).unwrap()), Ok(true), "it may be shorter");
     assert_eq!(world.call(&["PTTL", LOCK]), "(integer) 1");
+    let theirs = lease.held_with(SeededTokens::new(12).token().unwrap());
+    assert_eq!(world.run(theirs.renew()), Ok(false), "another one's token");
+    assert_eq!(world.call(&["PTTL", LOCK]), "(integer) 1");
     world.call(&["PERSIST", LOCK]);
     assert_eq!(world.run(ours.renew()), Ok(false), "a lock without an end is none of ours");
     assert_eq!(world.call(&["PTTL", LOCK]), "(integer) -1");
-    world.call(&["DEL", LOCK]);
+    world.call(&["PEXPIRE", LOCK, "40"]);
+    world.advance(40);
+    assert_eq!(world.call(&["PTTL", LOCK]), "(integer) 0");
+    assert_eq!(world.run(ours.renew()), Ok(false), "its last millisecond");
+    world.advance(1);
     assert_eq!(world.run(ours.renew()), Ok(false));
     assert_eq!(world.call(&["EXISTS", LOCK]), "(integer) 0", "and it is not made anew");
 }
@@ -289,7 +298,7 @@ fn write<W: World>(world: &mut W, fence: u64, value: &str) -> FencedWrite {
     world.run(stock.set(fence, value).unwrap()).expect("no call fails")
 }
 
-/// A failover to a replica that missed the last numbers: one number, two holders. The lease cannot help it; what
+/// S50: a failover to a replica that missed the last numbers: one number, two holders. The lease cannot help it; what
 /// accepts each number once lets only one of them write.
 fn counter_falls_back<W: World>(world: &mut W) {
     let mut holders = Holders::new(10);
@@ -304,6 +313,7 @@ fn counter_falls_back<W: World>(world: &mut W) {
     assert_eq!(world.call(&["GET", "stock:{p1}"]), "\"8\"");
 }
 
+/// S45.
 fn late_writes<W: World>(world: &mut W) {
     world.call(&["MSET", "stock:{p1}", "10", "seen:{p1}", "40"]);
     assert_eq!(write(world, 41, "9"), FencedWrite::Written);

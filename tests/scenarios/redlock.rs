@@ -4,7 +4,7 @@
 use super::ends;
 use moonkeep::patterns::{Redlock, RunAsync, SeededTokens};
 use moonkeep::sim::{At, Client, Explore, Failure, Faults, Node, Report, Search, World};
-use moonkeep::{Error, Reply};
+use moonkeep::{Engine, Error, JournalEntry, Reply};
 use std::time::Duration;
 
 const SERVERS: usize = 5;
@@ -191,6 +191,45 @@ fn s62_s63_a_majority_of_two_minorities() {
         assert_eq!(replies(&failure, "B"), ["nil", "nil", "OK", "OK", "OK"], "{failure}");
         assert_eq!(failure.why, "one holder");
     }
+}
+
+#[test]
+fn s63_a_server_that_comes_back_late_grants_nothing_that_is_held() {
+    let explore = Explore::new(|world: &mut World| {
+        let nodes = servers(world, 0);
+        for (seed, name) in [(1, "A"), (2, "B")] {
+            let user = Use::of(&nodes, 0, seed);
+            world.client(name, |client| user.run(client, works));
+        }
+    })
+    .faults(Faults::none().lost_requests(3).restarts(1))
+    .invariant("one holder", At::EachStep, |view| view.tally("holders") <= 1);
+    // r3 has forgotten it, but is not there for B while A holds it.
+    let asked = "A A A A!request A!request r3!restart B B B!request B B";
+    let failure = explore.replay(&[asked, &turns(&[("B", 5), ("A", 6)])].join(" ")).expect("a schedule");
+    assert_eq!(replies(&failure, "B"), ["nil", "nil", "-", "OK", "OK", "0", "0", "0", "1", "1"]);
+    assert_eq!(failure.why, "nothing");
+}
+
+#[test]
+fn s63_what_a_server_keeps_of_its_writes_decides_what_it_grants_after_a_restart() {
+    let server = Engine::new();
+    let journal = server.subscribe_journal().expect("at rest");
+    server.client().call(["SET", "lock", "A", "NX", "PX", "10000"]).expect("OK");
+    let writes = journal.take().expect("at rest");
+    assert_eq!(writes.len(), 1);
+    // All that it answered was kept, as appendfsync always has it, or the last second was lost, as everysec may have it.
+    let asked_after = |kept: &[JournalEntry], ms: u64| {
+        let server = Engine::new();
+        server.replay(kept).expect("writes that can be applied");
+        server.advance(Duration::from_millis(ms)).expect("a held clock");
+        let ask = ["SET", "lock", "B", "NX", "PX", "10000"];
+        server.client().query::<Option<String>, _>(ask).expect("OK or nil")
+    };
+    assert_eq!(asked_after(&writes, 1_000), None);
+    assert_eq!(asked_after(&writes, 10_000), None);
+    assert_eq!(asked_after(&writes, 10_001), Some("OK".into()));
+    assert_eq!(asked_after(&[], 1_000), Some("OK".into()));
 }
 
 /// A holder that pauses beyond its time, and writes all the same. What is written is its number.
