@@ -132,6 +132,35 @@ fn programs_read_json_and_junit_and_people_a_page() {
     assert!(!Path::new(script.path()).with_extension("regressions").exists());
 }
 
+#[test]
+fn reports_that_cannot_be_written_or_would_cost_a_file_are_told_first() {
+    let script = ScriptFile::new("check-report-twice.lua", include_str!("../lua/unlock.lua"));
+    let left = Left::beside(script.path(), "report");
+    let told = |words: &[&str]| {
+        let (out, err, status) = moonkeep(&[&["check", script.path()], words].concat());
+        assert_eq!((out.as_str(), status), ("", 2), "{err}");
+        err
+    };
+    let twice = told(&["--junit", left.path(), "--html", left.path()]);
+    assert_eq!(
+        twice,
+        format!("moonkeep: --html names {:?}, which is the file of another report\n", left.path())
+    );
+    let over = told(&["--html", script.path()]);
+    assert_eq!(
+        over,
+        format!("moonkeep: --html names {:?}, which is a script that is checked\n", script.path())
+    );
+    let nowhere = format!("{}/x", script.path());
+    let lost = told(&["--junit", &nowhere]);
+    assert_eq!(
+        lost,
+        format!("moonkeep: cannot write the report {nowhere:?}: Not a directory (os error 20)\n")
+    );
+    let source = std::fs::read_to_string(script.path()).expect("the script");
+    assert_eq!(source, include_str!("../lua/unlock.lua"));
+}
+
 /// A script that keeps its contract, whose last branch nothing leads into.
 const LOOSE: &str = "--!contract loose\n--!key k string int(0, 9)\n--!argv n int(0, 9)\n--!error arity \"ERR arity\"\n--!error n \"ERR n\"\n--!error k \"ERR k\"\n--!error k.type WRONGTYPE\n--!reply int\nif #KEYS ~= 1 or #ARGV ~= 1 then return redis.error_reply('ERR arity') end\nif not ARGV[1]:find('^%d$') then return redis.error_reply('ERR n') end\nlocal k = redis.call('GET', KEYS[1])\nif k and not k:find('^%d$') then return redis.error_reply('ERR k') end\nif k == ARGV[1] and k == '3' and #k == 2 then\n  return 8\nelseif k == nil then\n  return 9\nend\nreturn 1\n";
 

@@ -77,6 +77,25 @@ struct Check {
     scripts: Vec<PathBuf>,
 }
 
+impl Check {
+    /// That the reports can be written, and cost nothing that is there: a run is long, and they are written at its end.
+    fn try_reports(&self) -> Result<(), Refusal> {
+        let mut taken: Vec<(PathBuf, &str)> = Vec::new();
+        let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        taken.extend(self.scripts.iter().map(|path| (real(path), "a script that is checked")));
+        for (option, path) in [("--junit", &self.junit), ("--html", &self.html)] {
+            let Some(path) = path else { continue };
+            if let Some((_, other)) = taken.iter().find(|(one, _)| *one == real(path)) {
+                return Err(Refusal(format!("{option} names {path:?}, which is {other}")));
+            }
+            let opened = std::fs::OpenOptions::new().create(true).append(true).open(path);
+            opened.map_err(|error| Refusal(format!("cannot write the report {path:?}: {error}")))?;
+            taken.push((real(path), "the file of another report"));
+        }
+        Ok(())
+    }
+}
+
 /// What all scripts came to.
 #[derive(Default)]
 struct Results {
@@ -124,6 +143,7 @@ pub(crate) fn run(parser: &mut lexopt::Parser) -> Result<ExitCode, Refusal> {
     }
     // What is wrong with one of them is told before the first runs.
     let scripts = told.scripts.iter().map(|path| Loaded::read(path)).collect::<Result<Vec<_>, Refusal>>()?;
+    told.try_reports()?;
     let mut server = told.against.as_deref().map(Server::connect).transpose()?;
     let look = Look::new(std::io::stdout().is_terminal());
     let mut results = Results { strict: told.strict, ..Results::default() };
