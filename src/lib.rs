@@ -50,6 +50,7 @@ mod script;
 #[cfg(feature = "sim")]
 pub mod sim;
 pub mod store;
+mod syntax;
 pub mod util;
 pub mod value;
 

@@ -10,7 +10,7 @@ const LAYERS: &[&[&str]] = &[
     &["value"],
     &["store", "reply"],
     &["command"],
-    &["commands", "contract"],
+    &["commands", "contract", "syntax"],
     &["script", "lint"],
     &["engine"],
     &["patterns", "check"],

@@ -1,12 +1,11 @@
 //! Checking a script against its contract: calls on both sides of every bound are run, and what each comes to is compared
 //! with what the contract says of it. `trial` runs one call, `shrink` makes one that fails as small as it gets, `report` is
 //! what is told, `reach` which lines ran, `paste` writes calls as text, `against` asks a real server the same;
-//! `mutate` changes a script in small ways, which its contract should notice, by the words and statements of `lua`;
+//! `mutate` changes a script in small ways, which its contract should notice;
 //! `draft` makes a first contract for a script that has none.
 
 mod against;
 mod draft;
-mod lua;
 mod mutate;
 mod paste;
 mod reach;

@@ -1,12 +1,13 @@
 //! Mutants: a script with one small change each, as people make mistakes. A contract that notices none of them in a
 //! thousand calls says less than it seems to.
 
-use super::lua::{self, Parsed, Span, StatementKind, Word, WordKind};
 use super::{CheckHooks, CheckOptions};
 use crate::contract::{Contract, Rule};
 use crate::engine::{Engine, Script};
 use crate::error::Error;
 use crate::reply::Reply;
+use crate::syntax::Source;
+use crate::syntax::outline::{Outline, Span, Statement, StatementKind, Word, WordKind};
 use crate::util::hasher::Set;
 use std::fmt;
 use std::ops::Range;
@@ -86,7 +87,8 @@ impl Mutant {
         Some((head, length, (head..length - tail).map(byte).collect()))
     }
     /// The mutants of a script, in the order of its text: bounds by one, comparisons, checks, returns and writes that are
-    /// dropped or moved, other keys, arguments and commands. Some of them may not compile; comments are left alone.
+    /// dropped or moved, other keys, arguments and commands. Some of them may not compile; comments are left alone. A
+    /// text that is no Lua has none.
     ///
     /// ```
     /// let mutants = moonkeep::Mutant::of("if ARGV[1] < 5 then return 1 end");
@@ -95,13 +97,13 @@ impl Mutant {
     /// ```
     pub fn of(source: impl AsRef<[u8]>) -> Vec<Mutant> {
         let source = source.as_ref();
-        let words = lua::words(source);
-        let parsed = lua::parse(source, &words).unwrap_or_default();
+        let Ok(Source { outline, .. }) = Source::parse(source) else { return Vec::new() };
         let ends = source.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at).collect();
-        let mut maker = Maker { original: source.into(), source, words: &words, ends, made: Vec::new() };
-        maker.conditions(&parsed);
-        maker.statements(&parsed);
-        (0..words.len()).for_each(|at| maker.word(at));
+        let mut maker =
+            Maker { original: source.into(), source, words: &outline.words, ends, made: Vec::new() };
+        maker.conditions(&outline);
+        maker.statements(&outline);
+        (0..outline.words.len()).for_each(|at| maker.word(at));
         let mut made = maker.made;
         made.sort_by_key(|mutant| mutant.place.start);
         let mut known = Set::default();
@@ -170,13 +172,13 @@ impl<'a> Maker<'a> {
         }
     }
     /// Checks that always or never hold, and those of which a part is missing.
-    fn conditions(&mut self, parsed: &Parsed) {
-        for &span in &parsed.conditions {
+    fn conditions(&mut self, outline: &Outline) {
+        for &span in &outline.conditions {
             let place = self.bytes(span);
             self.replace("dropped check", place.clone(), b"false");
             self.replace("dropped check", place, b"true");
         }
-        for chain in &parsed.chains {
+        for chain in &outline.chains {
             for (number, &(start, end)) in chain.iter().enumerate() {
                 // With the `and` or `or` that joins it.
                 let span = if number == 0 { (start, chain[1].0) } else { (start - 1, end) };
@@ -184,28 +186,28 @@ impl<'a> Maker<'a> {
             }
         }
     }
-    fn statements(&mut self, parsed: &Parsed) {
-        for block in &parsed.blocks {
+    fn statements(&mut self, outline: &Outline) {
+        for block in &outline.blocks {
             for (number, statement) in block.iter().enumerate() {
                 match statement.kind {
                     StatementKind::Return => {
                         self.drop_words("dropped return", statement.span);
-                        self.elements(parsed, statement.span);
+                        self.elements(outline, statement.span);
                     }
                     StatementKind::Call => self.drop_words("dropped call", statement.span),
                     StatementKind::Assignment => self.drop_words("dropped assignment", statement.span),
                     _ => {}
                 }
                 if let Some(next) = block.get(number + 1) {
-                    self.reorder(parsed, statement, next);
+                    self.reorder(outline, statement, next);
                 }
             }
         }
     }
     /// Elements of what is returned.
-    fn elements(&mut self, parsed: &Parsed, (first, end): Span) {
+    fn elements(&mut self, outline: &Outline, (first, end): Span) {
         let inside = |table: &&Vec<Span>| table.first().is_some_and(|one| one.0 > first && one.1 <= end);
-        for table in parsed.tables.iter().filter(inside) {
+        for table in outline.tables.iter().filter(inside) {
             for (number, &(start, end)) in table.iter().enumerate() {
                 let has_more = table.len() > 1;
                 let span = match number {
@@ -218,10 +220,10 @@ impl<'a> Maker<'a> {
         }
     }
     /// Two statements the other way round, where one of them calls a command; a write before the check above it.
-    fn reorder(&mut self, parsed: &Parsed, one: &lua::Statement, other: &lua::Statement) {
+    fn reorder(&mut self, outline: &Outline, one: &Statement, other: &Statement) {
         use StatementKind::{Assignment, Call, If, Return};
         let calls =
-            |span: Span| parsed.commands.iter().copied().find(|call| call.0 >= span.0 && call.1 <= span.1);
+            |span: Span| outline.commands.iter().copied().find(|call| call.0 >= span.0 && call.1 <= span.1);
         let (first, second) = (self.bytes(one.span), self.bytes(other.span));
         let (whole, between) = (first.start..second.end, Part::Copy(first.end..second.start));
         let [above, below] = [&first, &second].map(|place| Part::Copy(place.clone()));

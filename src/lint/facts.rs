@@ -1,10 +1,10 @@
 //! Where values of a script come from, as far as its text tells: a local that is never assigned to again is what it began
 //! with; calls of commands by their names; texts and numbers.
 
-use super::tree::{Chunk, Expr, Kind, LocalId};
 use crate::command::keys;
 use crate::command::spec::{Spec, WRITE};
 use crate::contract::Contract;
+use crate::syntax::tree::{Chunk, Expr, Kind, LocalId};
 use std::cell::{Cell, OnceCell};
 
 /// A script with what is known of it.

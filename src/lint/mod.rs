@@ -1,17 +1,16 @@
 //! What is wrong with a script before it runs: findings by rules, each with its place, what it is and how to mend it.
-//! `lexer` and `parser` read Lua 5.1 to a `tree`, `facts` says where values come from, `rules` has one function a rule.
+//! `facts` says where values come from, `rules` has one function a rule.
 
 mod facts;
-mod lexer;
-mod parser;
 mod rules;
-mod tree;
 
 use crate::contract::Contract;
+use crate::syntax::{Allowed, Place, Source};
 use crate::util::hasher::Set;
 use facts::Script;
-use lexer::Allowed;
 use std::fmt;
+
+pub use crate::syntax::SyntaxError;
 
 /// A kind of mistake in a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -98,31 +97,6 @@ impl fmt::Display for Finding {
     }
 }
 
-/// A text that is no Lua 5.1.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{line}:{column}: {text}")]
-pub struct SyntaxError {
-    /// The line, from 1.
-    pub line: usize,
-    /// The byte in the line, from 1.
-    pub column: usize,
-    /// What is wrong there.
-    pub text: String,
-}
-
-impl SyntaxError {
-    fn new(place: Place, text: String) -> Self {
-        SyntaxError { line: place.line, column: place.column, text }
-    }
-}
-
-/// A place in a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
-struct Place {
-    line: usize,
-    column: usize,
-}
-
 /// What is wrong with a script, in the order of places. Where a contract is given, or stands in the script's header, calls
 /// are expected to be as it says. A comment `-- lint: allow RULE` allows what a rule finds in its line or the next one.
 ///
@@ -142,7 +116,7 @@ struct Place {
 /// A text that is no Lua 5.1, or is nested deeper than two hundred levels.
 pub fn lint(script: impl AsRef<[u8]>, contract: Option<&Contract>) -> Result<Vec<Finding>, SyntaxError> {
     let text = script.as_ref();
-    let (chunk, allowed) = parser::parse(text)?;
+    let Source { chunk, allowed, .. } = Source::parse(text)?;
     let own = if contract.is_none() && Contract::is_in(text) { Contract::parse(text).ok() } else { None };
     let is_library = text.starts_with(b"#!") && first_line(text).contains("name=");
     let script = Script::new(&chunk, contract.or(own.as_ref()), is_library);

@@ -1,7 +1,8 @@
 //! What the words of a script say of its keys and arguments: how many there are, and what the script calls them.
 
-use crate::check::lua::{self, Word, WordKind};
 use crate::contract::is_reserved;
+use crate::syntax::Source;
+use crate::syntax::outline::{Word, WordKind};
 
 /// What was read.
 pub(super) struct Read {
@@ -24,7 +25,8 @@ struct Reader<'a> {
 
 impl Read {
     pub(super) fn of(source: &[u8]) -> Read {
-        let reader = Reader { source, words: lua::words(source) };
+        let words = Source::parse(source).map_or_else(|_| Vec::new(), |read| read.outline.words);
+        let reader = Reader { source, words };
         let (keys, _) = reader.count(b"KEYS");
         let (args, many) = reader.count(b"ARGV");
         let mut taken = vec!["more".to_owned()];

@@ -1,9 +1,10 @@
 //! Rules about errors and writes: what a script has written stays when it ends in an error.
 
+use super::super::Rule;
 use super::super::facts::Script;
-use super::super::tree::{Block, Expr, Kind, Stmt, each_statement};
-use super::super::{Place, Rule};
 use super::Findings;
+use crate::syntax::Place;
+use crate::syntax::tree::{Block, Expr, Kind, Stmt, each_statement};
 
 /// `late-error`: an error of the script's own that may come after a write.
 pub(super) fn late_errors(script: &Script<'_>, found: &mut Findings) {

@@ -6,8 +6,9 @@ mod order;
 mod values;
 
 use super::facts::Script;
-use super::tree::{Expr, each_expression};
-use super::{Finding, Place, Rule};
+use super::{Finding, Rule};
+use crate::syntax::Place;
+use crate::syntax::tree::{Expr, each_expression};
 
 /// All findings, in no order.
 pub(super) fn all(script: &Script<'_>) -> Vec<Finding> {

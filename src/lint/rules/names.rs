@@ -2,8 +2,8 @@
 
 use super::super::Rule;
 use super::super::facts::Script;
-use super::super::tree::{Expr, Kind, Stmt, each_statement};
 use super::Findings;
+use crate::syntax::tree::{Expr, Kind, Stmt, each_statement};
 
 /// `undeclared-key`: a key of a command that is made of texts, or is an argument or a reply.
 pub(super) fn undeclared_keys(script: &Script<'_>, expr: &Expr, found: &mut Findings) {

@@ -1,9 +1,10 @@
 //! The rule about orders that nothing decides: what a hash table or a set gives comes in another order elsewhere.
 
+use super::super::Rule;
 use super::super::facts::Script;
-use super::super::tree::{Block, Expr, Kind, LocalId, Stmt, each_expression, each_statement};
-use super::super::{Place, Rule};
 use super::Findings;
+use crate::syntax::Place;
+use crate::syntax::tree::{Block, Expr, Kind, LocalId, Stmt, each_expression, each_statement};
 use std::collections::BTreeMap;
 
 /// Commands whose reply has no order.

@@ -2,8 +2,8 @@
 
 use super::super::Rule;
 use super::super::facts::Script;
-use super::super::tree::{Expr, Kind};
 use super::Findings;
+use crate::syntax::tree::{Expr, Kind};
 
 /// Up to here each integer is a number of Lua's.
 const EXACT: f64 = 9_007_199_254_740_992.0;
@@ -136,7 +136,7 @@ pub(super) fn nil_replies(script: &Script<'_>, expr: &Expr, found: &mut Findings
 fn speaks_resp3(script: &Script<'_>) -> bool {
     *script.speaks_resp3.get_or_init(|| {
         let mut found = false;
-        super::super::tree::each_expression(&script.chunk.body, &mut |expr| {
+        crate::syntax::tree::each_expression(&script.chunk.body, &mut |expr| {
             found |= matches!(expr.kind, Kind::Call(..)) && script.call_of(expr, "redis.setresp").is_some();
         });
         found

@@ -5,28 +5,28 @@ use super::Place;
 
 /// A whole script.
 #[derive(Debug)]
-pub(super) struct Chunk {
-    pub(super) body: Block,
-    pub(super) locals: Vec<Local>,
+pub(crate) struct Chunk {
+    pub(crate) body: Block,
+    pub(crate) locals: Vec<Local>,
 }
 
-pub(super) type Block = Vec<Stmt>;
+pub(crate) type Block = Vec<Stmt>;
 
 /// A local variable, by its place in `Chunk::locals`.
-pub(super) type LocalId = usize;
+pub(crate) type LocalId = usize;
 
 /// What is known of a local variable.
 #[derive(Debug)]
-pub(super) struct Local {
-    pub(super) name: String,
+pub(crate) struct Local {
+    pub(crate) name: String,
     /// The value it begins with, when that is one expression.
-    pub(super) value: Option<Expr>,
+    pub(crate) value: Option<Expr>,
     /// It is assigned to later.
-    pub(super) assigned: bool,
+    pub(crate) assigned: bool,
 }
 
 #[derive(Debug)]
-pub(super) enum Stmt {
+pub(crate) enum Stmt {
     /// The values with which locals begin; the locals know theirs.
     Local(Vec<Expr>),
     Assign(Vec<Expr>, Vec<Expr>),
@@ -44,15 +44,15 @@ pub(super) enum Stmt {
 
 /// An expression, and where it begins.
 #[derive(Clone, Debug)]
-pub(super) struct Expr {
-    pub(super) place: Place,
+pub(crate) struct Expr {
+    pub(crate) place: Place,
     /// How deep expressions lie in it.
-    pub(super) height: u32,
-    pub(super) kind: Kind,
+    pub(crate) height: u32,
+    pub(crate) kind: Kind,
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Nil,
     Bool,
     Varargs,
@@ -75,7 +75,7 @@ pub(super) enum Kind {
 
 impl Expr {
     /// The expressions in this one, functions not looked into.
-    pub(super) fn parts(&self) -> Vec<&Expr> {
+    pub(crate) fn parts(&self) -> Vec<&Expr> {
         match &self.kind {
             Kind::Index(table, key) => vec![&**table, key],
             Kind::Call(callee, _, arguments) => std::iter::once(&**callee).chain(arguments).collect(),
@@ -88,14 +88,14 @@ impl Expr {
         }
     }
     /// This expression and all in it, functions not looked into.
-    pub(super) fn each<'a>(&'a self, look: &mut dyn FnMut(&'a Expr)) {
+    pub(crate) fn each<'a>(&'a self, look: &mut dyn FnMut(&'a Expr)) {
         look(self);
         for part in self.parts() {
             part.each(look);
         }
     }
     /// The bodies of functions in this expression.
-    pub(super) fn functions(&self) -> Vec<&Block> {
+    pub(crate) fn functions(&self) -> Vec<&Block> {
         let mut found = Vec::new();
         self.each(&mut |expr| {
             if let Kind::Function(body) = &expr.kind {
@@ -108,7 +108,7 @@ impl Expr {
 
 impl Stmt {
     /// The expressions of the statement itself.
-    pub(super) fn expressions(&self) -> Vec<&Expr> {
+    pub(crate) fn expressions(&self) -> Vec<&Expr> {
         match self {
             Stmt::Local(values) | Stmt::Return(values) | Stmt::For(values, _) | Stmt::ForIn(values, _) => {
                 values.iter().collect()
@@ -121,7 +121,7 @@ impl Stmt {
         }
     }
     /// The blocks of the statement itself.
-    pub(super) fn blocks(&self) -> Vec<&Block> {
+    pub(crate) fn blocks(&self) -> Vec<&Block> {
         match self {
             Stmt::Do(block)
             | Stmt::While(_, block)
@@ -135,7 +135,7 @@ impl Stmt {
 }
 
 /// Each statement of a block, those of blocks and functions in it too.
-pub(super) fn each_statement<'a>(block: &'a Block, look: &mut dyn FnMut(&'a Stmt)) {
+pub(crate) fn each_statement<'a>(block: &'a Block, look: &mut dyn FnMut(&'a Stmt)) {
     for statement in block {
         look(statement);
         for expression in statement.expressions() {
@@ -150,7 +150,7 @@ pub(super) fn each_statement<'a>(block: &'a Block, look: &mut dyn FnMut(&'a Stmt
 }
 
 /// Each expression of a block, those in functions too.
-pub(super) fn each_expression<'a>(block: &'a Block, look: &mut dyn FnMut(&'a Expr)) {
+pub(crate) fn each_expression<'a>(block: &'a Block, look: &mut dyn FnMut(&'a Expr)) {
     each_statement(block, &mut |statement| {
         for expression in statement.expressions() {
             expression.each(look);

@@ -27,16 +27,19 @@ const SIGNS: [&str; 26] = [
 ];
 
 /// What a comment allows, for its own line and the one below.
-pub(super) struct Allowed {
+pub(crate) struct Allowed {
     /// Of the comment.
-    pub(super) place: Place,
-    pub(super) rule: String,
+    pub(crate) place: Place,
+    pub(crate) rule: String,
 }
 
 /// A text word by word.
 pub(super) struct Lexer<'a> {
     text: &'a [u8],
-    at: usize,
+    /// Where the last word ends.
+    pub(super) at: usize,
+    /// Where it begins.
+    pub(super) from: usize,
     pub(super) line: usize,
     /// Where the line begins.
     begin: usize,
@@ -45,7 +48,7 @@ pub(super) struct Lexer<'a> {
 
 impl<'a> Lexer<'a> {
     pub(super) fn new(text: &'a [u8]) -> Self {
-        let mut lexer = Lexer { text, at: 0, line: 1, begin: 0, allowed: Vec::new() };
+        let mut lexer = Lexer { text, at: 0, from: 0, line: 1, begin: 0, allowed: Vec::new() };
         if text.starts_with(b"#!") {
             lexer.at = text.iter().position(|byte| *byte == b'\n').unwrap_or(text.len());
         }
@@ -60,6 +63,7 @@ impl<'a> Lexer<'a> {
     pub(super) fn next(&mut self) -> Result<(Token, Place), SyntaxError> {
         self.skip()?;
         let place = self.place();
+        self.from = self.at;
         let Some(&first) = self.text.get(self.at) else { return Ok((Token::End, place)) };
         let token = match first {
             b'a'..=b'z' | b'A'..=b'Z' | b'_' => {

@@ -1,19 +1,19 @@
 //! Lua 5.1's grammar: words to a tree, names resolved on the way. What Lua takes it takes, but for scripts that are nested
 //! deeper than anybody writes.
 
-use super::lexer::{Allowed, Lexer, Token};
+use super::lexer::{Lexer, Token};
+use super::outline::{Outline, Statement, StatementKind, Word, WordKind};
 use super::tree::{Block, Chunk, Expr, Kind, Local, LocalId, Stmt};
-use super::{Place, SyntaxError};
+use super::{Place, Source, SyntaxError};
 use crate::util::hasher::Map;
-use std::rc::Rc;
 
 /// How deep blocks, functions and brackets may lie in each other: as deep as in Lua.
 const LEVELS_MAX: u32 = 200;
 /// How high the tree of one expression may be: a chain of `or` is as high as it is long.
 const HEIGHT_MAX: u32 = 2000;
 
-/// A script's tree, and what its comments allow.
-pub(super) fn parse(text: &[u8]) -> Result<(Chunk, Vec<Allowed>), SyntaxError> {
+/// Reads a whole script.
+pub(super) fn parse(text: &[u8]) -> Parsed<Source> {
     let mut lexer = Lexer::new(text);
     let (token, place) = lexer.next()?;
     let mut parser = Parser {
@@ -27,72 +27,73 @@ pub(super) fn parse(text: &[u8]) -> Result<(Chunk, Vec<Allowed>), SyntaxError> {
         level: 0,
         loops: 0,
         has_varargs: true,
+        outline: Outline::default(),
     };
     let body = parser.block()?;
     parser.expect_end()?;
-    Ok((Chunk { body, locals: parser.locals }, parser.lexer.allowed))
+    let chunk = Chunk { body, locals: parser.locals };
+    Ok(Source { chunk, allowed: parser.lexer.allowed, outline: parser.outline })
 }
 
-struct Parser<'a> {
+pub(super) struct Parser<'a> {
     lexer: Lexer<'a>,
-    token: Token,
-    place: Place,
+    pub(super) token: Token,
+    pub(super) place: Place,
     /// The line on which the word before it ends.
-    last_line: usize,
-    locals: Vec<Local>,
+    pub(super) last_line: usize,
+    pub(super) locals: Vec<Local>,
     /// What a name stands for, innermost last.
     visible: Map<String, Vec<LocalId>>,
     /// The names that each open block declares, innermost last.
     scopes: Vec<Vec<String>>,
     level: u32,
     /// Loops of the function around.
-    loops: u32,
+    pub(super) loops: u32,
     /// Whether the function around has `...`.
-    has_varargs: bool,
+    pub(super) has_varargs: bool,
+    pub(super) outline: Outline,
 }
 
-type Parsed<T> = Result<T, SyntaxError>;
-
-/// Left and right binding power, as in Lua's own grammar.
-fn power(sign: &str) -> Option<(u32, u32)> {
-    Some(match sign {
-        "or" => (1, 1),
-        "and" => (2, 2),
-        "<" | ">" | "<=" | ">=" | "~=" | "==" => (3, 3),
-        ".." => (5, 4),
-        "+" | "-" => (6, 6),
-        "*" | "/" | "%" => (7, 7),
-        "^" => (10, 9),
-        _ => return None,
-    })
-}
-
-const UNARY_POWER: u32 = 8;
+pub(super) type Parsed<T> = Result<T, SyntaxError>;
 
 impl Parser<'_> {
-    fn advance(&mut self) -> Parsed<Token> {
+    pub(super) fn advance(&mut self) -> Parsed<Token> {
+        let kind = match &self.token {
+            Token::Name(_) => WordKind::Name,
+            Token::Sign(sign) if sign.starts_with(|first: char| first.is_ascii_alphabetic()) => {
+                WordKind::Name
+            }
+            Token::Sign(_) | Token::End => WordKind::Sign,
+            Token::Number(..) => WordKind::Number,
+            Token::Text(_) => WordKind::Text,
+        };
+        self.outline.words.push(Word { kind, start: self.lexer.from, end: self.lexer.at });
         self.last_line = self.lexer.line;
         let (token, place) = self.lexer.next()?;
         self.place = place;
         Ok(std::mem::replace(&mut self.token, token))
     }
-    fn is(&self, sign: &str) -> bool {
+    /// The number of the word that comes next.
+    pub(super) fn at(&self) -> usize {
+        self.outline.words.len()
+    }
+    pub(super) fn is(&self, sign: &str) -> bool {
         matches!(&self.token, Token::Sign(found) if *found == sign)
     }
-    fn accept(&mut self, sign: &str) -> Parsed<bool> {
+    pub(super) fn accept(&mut self, sign: &str) -> Parsed<bool> {
         let found = self.is(sign);
         if found {
             self.advance()?;
         }
         Ok(found)
     }
-    fn expect(&mut self, sign: &str) -> Parsed<()> {
+    pub(super) fn expect(&mut self, sign: &str) -> Parsed<()> {
         if self.accept(sign)? { Ok(()) } else { Err(self.unexpected(&format!("{sign:?}"))) }
     }
     fn expect_end(&self) -> Parsed<()> {
         if self.token == Token::End { Ok(()) } else { Err(self.unexpected("the end of the script")) }
     }
-    fn unexpected(&self, wanted: &str) -> SyntaxError {
+    pub(super) fn unexpected(&self, wanted: &str) -> SyntaxError {
         let found = match &self.token {
             Token::Name(name) => format!("{name:?}"),
             Token::Sign(sign) => format!("{sign:?}"),
@@ -102,7 +103,7 @@ impl Parser<'_> {
         };
         SyntaxError::new(self.place, format!("{wanted} is expected here, not {found}"))
     }
-    fn name(&mut self) -> Parsed<String> {
+    pub(super) fn name(&mut self) -> Parsed<String> {
         if !matches!(self.token, Token::Name(_)) {
             return Err(self.unexpected("a name"));
         }
@@ -111,7 +112,7 @@ impl Parser<'_> {
             _ => Ok(String::new()),
         }
     }
-    fn nested<T>(&mut self, work: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+    pub(super) fn nested<T>(&mut self, work: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         self.level += 1;
         if self.level > LEVELS_MAX {
             return Err(SyntaxError::new(
@@ -123,7 +124,7 @@ impl Parser<'_> {
         self.level -= 1;
         result
     }
-    fn expr(&self, place: Place, kind: Kind) -> Parsed<Expr> {
+    pub(super) fn expr(&self, place: Place, kind: Kind) -> Parsed<Expr> {
         let mut expr = Expr { place, height: 0, kind };
         expr.height = 1 + expr.parts().iter().map(|part| part.height).max().unwrap_or(0);
         if expr.height > HEIGHT_MAX {
@@ -143,18 +144,18 @@ impl Parser<'_> {
         id
     }
     /// Names of which no value is known.
-    fn declare_all(&mut self, names: Vec<String>) {
+    pub(super) fn declare_all(&mut self, names: Vec<String>) {
         for name in names {
             self.declare(name, None);
         }
     }
-    fn resolve(&self, name: String) -> Kind {
+    pub(super) fn resolve(&self, name: String) -> Kind {
         match self.visible.get(&name).and_then(|ids| ids.last()) {
             Some(id) => Kind::Local(*id),
             None => Kind::Global(name),
         }
     }
-    fn scoped<T>(&mut self, work: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+    pub(super) fn scoped<T>(&mut self, work: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         self.scopes.push(Vec::new());
         let result = self.nested(work);
         for name in self.scopes.pop().unwrap_or_default() {
@@ -167,20 +168,28 @@ impl Parser<'_> {
     fn inner_block(&mut self) -> Parsed<Block> {
         self.scoped(Self::block)
     }
-    fn block(&mut self) -> Parsed<Block> {
-        let mut block = Vec::new();
-        loop {
-            if self.token == Token::End || ["end", "else", "elseif", "until"].iter().any(|sign| self.is(sign))
-            {
-                return Ok(block);
-            }
-            let last = self.is("return") || self.is("break");
-            block.push(self.statement()?);
+    pub(super) fn block(&mut self) -> Parsed<Block> {
+        let (mut block, mut outline) = (Vec::new(), Vec::new());
+        let ends = ["end", "else", "elseif", "until"];
+        let mut is_last = false;
+        while !is_last && self.token != Token::End && !ends.iter().any(|sign| self.is(sign)) {
+            is_last = self.is("return") || self.is("break");
+            let (start, is_function) = (self.at(), self.is("function"));
+            let statement = self.statement()?;
+            let kind = match &statement {
+                Stmt::If(..) => StatementKind::If,
+                Stmt::Return(_) => StatementKind::Return,
+                Stmt::Call(_) => StatementKind::Call,
+                Stmt::Assign(..) if !is_function => StatementKind::Assignment,
+                Stmt::Local(_) => StatementKind::Local,
+                _ => StatementKind::Other,
+            };
+            outline.push(Statement { kind, span: (start, self.at()) });
+            block.push(statement);
             self.accept(";")?;
-            if last {
-                return Ok(block);
-            }
         }
+        self.outline.blocks.push(outline);
+        Ok(block)
     }
     fn statement(&mut self) -> Parsed<Stmt> {
         let Token::Sign(sign) = self.token else { return self.call_or_assignment() };
@@ -231,7 +240,9 @@ impl Parser<'_> {
     fn conditional(&mut self) -> Parsed<Stmt> {
         let mut branches = Vec::new();
         loop {
+            let start = self.at();
             let condition = self.expression()?;
+            self.outline.conditions.push((start, self.at()));
             self.expect("then")?;
             branches.push((condition, self.inner_block()?));
             if self.accept("elseif")? {
@@ -334,177 +345,5 @@ impl Parser<'_> {
         if let Kind::Local(id) = target.kind {
             self.locals[id].assigned = true;
         }
-    }
-
-    // Expressions.
-    fn expressions(&mut self) -> Parsed<Vec<Expr>> {
-        let mut all = vec![self.expression()?];
-        while self.accept(",")? {
-            all.push(self.expression()?);
-        }
-        Ok(all)
-    }
-    fn expression(&mut self) -> Parsed<Expr> {
-        self.nested(|parser| parser.above(0))
-    }
-    /// An expression whose operators bind tighter than this.
-    fn above(&mut self, limit: u32) -> Parsed<Expr> {
-        let place = self.place;
-        let mut left = match self.token {
-            Token::Sign(sign @ ("not" | "-" | "#")) => {
-                self.advance()?;
-                let inner = self.nested(|parser| parser.above(UNARY_POWER))?;
-                self.expr(place, Kind::Unary(sign, Box::new(inner)))?
-            }
-            _ => self.simple()?,
-        };
-        while let Token::Sign(sign) = self.token {
-            let Some((_, right)) = power(sign).filter(|(power, _)| *power > limit) else { break };
-            self.advance()?;
-            let other = self.nested(|parser| parser.above(right))?;
-            left = self.expr(place, Kind::Binary(sign, Box::new(left), Box::new(other)))?;
-        }
-        Ok(left)
-    }
-    fn simple(&mut self) -> Parsed<Expr> {
-        let place = self.place;
-        let kind = match &self.token {
-            Token::Number(value, plain) => Kind::Number(*value, *plain),
-            Token::Text(text) => Kind::Text(text.clone()),
-            Token::Sign("nil") => Kind::Nil,
-            Token::Sign("true" | "false") => Kind::Bool,
-            Token::Sign("...") if !self.has_varargs => {
-                let what = "\"...\" stands here in a function that has none";
-                return Err(SyntaxError::new(place, what.into()));
-            }
-            Token::Sign("...") => Kind::Varargs,
-            Token::Sign("{") => return self.table(),
-            Token::Sign("function") => {
-                self.advance()?;
-                return self.function(false);
-            }
-            _ => return self.suffixed(),
-        };
-        self.advance()?;
-        self.expr(place, kind)
-    }
-    /// A name or brackets, with fields, calls and indices behind it.
-    fn suffixed(&mut self) -> Parsed<Expr> {
-        let place = self.place;
-        let mut expr = if self.accept("(")? {
-            let inner = self.expression()?;
-            self.expect(")")?;
-            self.expr(place, Kind::Paren(Box::new(inner)))?
-        } else {
-            if !matches!(self.token, Token::Name(_)) {
-                return Err(self.unexpected("an expression"));
-            }
-            let name = self.name()?;
-            self.expr(place, self.resolve(name))?
-        };
-        loop {
-            let kind = match self.token {
-                Token::Sign(".") => {
-                    self.advance()?;
-                    let place = self.place;
-                    let name = self.name()?;
-                    let key = self.expr(place, Kind::Text(name.into_bytes()))?;
-                    Kind::Index(Box::new(expr), Box::new(key))
-                }
-                Token::Sign("[") => {
-                    self.advance()?;
-                    let key = self.expression()?;
-                    self.expect("]")?;
-                    Kind::Index(Box::new(expr), Box::new(key))
-                }
-                Token::Sign(":") => {
-                    self.advance()?;
-                    let name = self.name()?;
-                    Kind::Call(Box::new(expr), Some(name), self.arguments()?)
-                }
-                Token::Sign("(" | "{") | Token::Text(_) => {
-                    Kind::Call(Box::new(expr), None, self.arguments()?)
-                }
-                _ => return Ok(expr),
-            };
-            expr = self.expr(place, kind)?;
-        }
-    }
-    fn arguments(&mut self) -> Parsed<Vec<Expr>> {
-        match self.token {
-            Token::Sign("{") => Ok(vec![self.table()?]),
-            Token::Text(_) => Ok(vec![self.simple()?]),
-            _ => {
-                if self.is("(") && self.place.line != self.last_line {
-                    let what =
-                        "a call, or a new statement? write the bracket on the line above, or a semicolon";
-                    return Err(SyntaxError::new(self.place, what.into()));
-                }
-                self.expect("(")?;
-                let arguments = if self.is(")") { Vec::new() } else { self.expressions()? };
-                self.expect(")")?;
-                Ok(arguments)
-            }
-        }
-    }
-    fn table(&mut self) -> Parsed<Expr> {
-        let place = self.place;
-        self.expect("{")?;
-        let mut fields = Vec::new();
-        while !self.is("}") {
-            let at = self.place;
-            if self.accept("[")? {
-                let key = self.expression()?;
-                self.expect("]")?;
-                self.expect("=")?;
-                fields.push((Some(key), self.expression()?));
-            } else {
-                let value = self.expression()?;
-                match &value.kind {
-                    Kind::Local(_) | Kind::Global(_) if self.accept("=")? => {
-                        let name = match value.kind {
-                            Kind::Local(id) => self.locals[id].name.clone(),
-                            Kind::Global(name) => name,
-                            _ => String::new(),
-                        };
-                        let key = self.expr(at, Kind::Text(name.into_bytes()))?;
-                        fields.push((Some(key), self.expression()?));
-                    }
-                    _ => fields.push((None, value)),
-                }
-            }
-            if !self.accept(",")? && !self.accept(";")? {
-                break;
-            }
-        }
-        self.expect("}")?;
-        self.expr(place, Kind::Table(fields))
-    }
-    /// The parameters and the body of a function, up to its end.
-    fn function(&mut self, is_method: bool) -> Parsed<Expr> {
-        let place = self.place;
-        self.expect("(")?;
-        let mut names = if is_method { vec!["self".to_owned()] } else { Vec::new() };
-        let mut has_varargs = false;
-        while !self.is(")") {
-            has_varargs = self.accept("...")?;
-            if has_varargs {
-                break;
-            }
-            names.push(self.name()?);
-            if !self.accept(",")? {
-                break;
-            }
-        }
-        self.expect(")")?;
-        let loops = std::mem::take(&mut self.loops);
-        let had_varargs = std::mem::replace(&mut self.has_varargs, has_varargs);
-        let body = self.scoped(|parser| {
-            parser.declare_all(names);
-            parser.block()
-        })?;
-        (self.loops, self.has_varargs) = (loops, had_varargs);
-        self.expect("end")?;
-        self.expr(place, Kind::Function(Rc::new(body)))
     }
 }
