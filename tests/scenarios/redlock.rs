@@ -92,6 +92,7 @@ async fn works(client: Client) -> Result<(), Error> {
 fn in_order(names: &'static [&'static str], down: usize) -> Explore<'static> {
     Explore::new(move |world: &mut World| {
         let nodes = servers(world, down);
+        world.watch_keys_on(nodes[3], ["lock"]);
         for (seed, name) in (1..).zip(names) {
             let user = Use::of(&nodes, 0, seed);
             world.client(name, |client| user.run(client, works));
@@ -321,7 +322,9 @@ fn s66_it_is_given_back_where_no_answer_came() {
     let one = |schedule: &str| {
         in_order(&["A"], 0).faults(Faults::none().lost_replies(1)).replay(schedule).expect("a schedule")
     };
-    // r4 has granted it, and nobody heard: the key would stand there until its time is over.
+    // r4 has granted it, and nobody heard: the key stands there, and would until its time is over.
     let failure = one("A A A A!reply A A A A A A A");
+    let is_there = |row: usize| failure.rows[row].state != ["-"];
+    assert_eq!([2, 3, 8, 9].map(is_there), [false, true, true, false], "{failure}");
     assert_eq!(replies(&failure, "A"), ["OK", "OK", "OK", "-", "OK", "1", "1", "1", "1", "1", "1"]);
 }
