@@ -8,6 +8,8 @@ pub(crate) mod bodies;
 #[path = "../fuzz/src/contracts.rs"]
 #[allow(unreachable_pub, reason = "public in the fuzz crate")]
 pub(crate) mod contracts;
+#[path = "../fuzz/src/kept.rs"]
+mod kept;
 #[path = "../fuzz/src/libraries.rs"]
 #[allow(unreachable_pub, reason = "public in the fuzz crate")]
 pub(crate) mod libraries;

@@ -5,8 +5,10 @@
 //! A program is text, so that kept inputs can be read: a command a line, words parted by spaces, `\xHH` for any byte,
 //! `\e` for the empty word. The line `advance MS` moves the clock.
 
+use super::kept::Kept;
 use moonkeep::store::JournalEntry;
 use moonkeep::{Client, Clock, Engine, Journal, Limits, Reply, ReplyRef};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 /// A fuzz target: its name, which is also the folder of its kept inputs, and its body.
@@ -35,7 +37,7 @@ const COMMANDS_MAX: usize = 200;
 /// changes the state is; the journal
 /// rebuilds the state in another engine; the engine works afterwards.
 pub fn commands(input: &[u8]) {
-    let mut subject = Subject::new();
+    let mut subject = Subject::new(new_engine());
     for line in input.split(|&byte| byte == b'\n').take(COMMANDS_MAX) {
         subject.step(&words(line));
     }
@@ -49,27 +51,27 @@ pub fn commands(input: &[u8]) {
 /// Any text as a script, with two keys and two arguments: no panic, one reply, the same reply and state each time; and
 /// afterwards the engine works and shows the next script the environment it always shows.
 pub fn script(input: &[u8]) {
-    let (reply, hash) = run_script(input);
-    // What tells addresses or the size of the heap may differ.
-    if !reply.contains("0x") && !input.windows(14).any(|word| word == b"collectgarbage") {
-        assert_eq!((reply, hash), run_script(input), "a second engine answers otherwise");
-    }
+    ENGINES.with(|engines| {
+        engines.with(|one| {
+            let before = ENVIRONMENT_TOLD.get_or_init(|| Subject::new(new_engine()).environment());
+            let mut subject = Subject::new(one.clone());
+            let (reply, hash) = subject.script(input);
+            assert_eq!(*before, subject.environment(), "a script changed what the next one sees");
+            // What tells addresses or the size of the heap may differ.
+            if !reply.contains("0x") && !input.windows(14).any(|word| word == b"collectgarbage") {
+                let again = engines.with(|other| Subject::new(other.clone()).script(input));
+                assert_eq!((reply, hash), again, "a second engine answers otherwise");
+            }
+        });
+    });
 }
 
-fn run_script(input: &[u8]) -> (String, u64) {
-    let mut subject = Subject::new();
-    subject.run(&[b"SET", b"k1", b"10"]);
-    subject.run(&[b"RPUSH", b"k2", b"a", b"b"]);
-    let before = subject.run(&[b"EVAL", ENVIRONMENT, b"1", b"k", b"v"]);
-    assert!(before.contains("redis.call function"), "{before}");
-    let mut reply = subject.run(&[b"EVAL", input, b"2", b"k1", b"k2", b"7", b"text"]);
-    reply += &subject.run(&[b"EVAL_RO", input, b"0"]);
-    let after = subject.run(&[b"EVAL", ENVIRONMENT, b"1", b"k", b"v"]);
-    assert_eq!(before, after, "a script changed what the next one sees");
-    let hash = subject.engine.state_hash().expect("the engine is free");
-    subject.end();
-    (reply, hash)
+thread_local! {
+    static ENGINES: Kept = const { Kept::new(new_engine) };
 }
+
+/// What an engine shows that has run nothing.
+static ENVIRONMENT_TOLD: OnceLock<String> = OnceLock::new();
 
 /// A script that tells what it sees.
 const ENVIRONMENT: &[u8] = b"local names = {}
@@ -80,7 +82,7 @@ for name, value in pairs(_G) do
   end
 end
 table.sort(names)
-return {names, KEYS[1], ARGV[1], #KEYS, #ARGV, ('x'):rep(3), tostring(1e15), type(getmetatable(''))}";
+return {table.concat(names, ', '), KEYS[1], ARGV[1], #KEYS, #ARGV, ('x'):rep(3), tostring(1e15), type(getmetatable(''))}";
 
 /// The words of a line of a program.
 pub fn words(line: &[u8]) -> Vec<Vec<u8>> {
@@ -142,8 +144,7 @@ fn new_engine() -> Engine {
 }
 
 impl Subject {
-    fn new() -> Subject {
-        let engine = new_engine();
+    fn new(engine: Engine) -> Subject {
         let journal = engine.subscribe_journal().expect("a new engine is free");
         let (client, watcher) = (engine.client(), engine.client());
         let hash = engine.state_hash().expect("a new engine is free");
@@ -236,6 +237,23 @@ impl Subject {
         self.client.call_into(argv, &mut self.reply).expect("the engine is free");
         assert_eq!(self.reply.values().len(), 1, "{:?}", self.reply);
         format!("{:?}", self.reply)
+    }
+
+    fn environment(&mut self) -> String {
+        let told = self.run(&[b"EVAL", ENVIRONMENT, b"1", b"k", b"v"]);
+        assert!(told.contains("redis.call function"), "{told}");
+        told
+    }
+
+    /// What a script replies, and the state that it leaves.
+    fn script(&mut self, input: &[u8]) -> (String, u64) {
+        self.run(&[b"SET", b"k1", b"10"]);
+        self.run(&[b"RPUSH", b"k2", b"a", b"b"]);
+        let mut reply = self.run(&[b"EVAL", input, b"2", b"k1", b"k2", b"7", b"text"]);
+        reply += &self.run(&[b"EVAL_RO", input, b"0"]);
+        let hash = self.engine.state_hash().expect("the engine is free");
+        self.end();
+        (reply, hash)
     }
 
     /// The engine still works: a new client writes and reads.

@@ -2,8 +2,9 @@
 //! judged, run and compared twice, with the same outcome; what the VM compiles the linter reads.
 
 use super::bodies::START_MS;
+use super::kept::Kept;
 use moonkeep::lint::lint;
-use moonkeep::{Clock, Contract, Coverage, Engine, Input, Limits, Reply, Script};
+use moonkeep::{Builder, Clock, Contract, Coverage, Engine, Input, Limits, Reply, Script};
 use std::time::Duration;
 
 /// How many of a contract's inputs are tried.
@@ -50,12 +51,22 @@ pub fn script_contract(input: &[u8]) {
 
 /// What a call comes to, and the state it leaves.
 fn run(script: &Script, input: &Input, coverage: Option<&Coverage>) -> (String, u64) {
+    match coverage {
+        Some(coverage) => run_on(&builder().coverage(coverage).build(), script, input),
+        None => ENGINES.with(|engines| engines.with(|engine| run_on(engine, script, input))),
+    }
+}
+
+thread_local! {
+    static ENGINES: Kept = const { Kept::new(|| builder().build()) };
+}
+
+fn builder() -> Builder {
     let limits = Limits { work: 500_000, memory: 4 << 20, traffic: 4 << 20, ..Limits::default() };
-    let builder = Engine::builder().clock(Clock::manual(START_MS)).script_limits(limits);
-    let engine = match coverage {
-        Some(coverage) => builder.coverage(coverage).build(),
-        None => builder.build(),
-    };
+    Engine::builder().clock(Clock::manual(START_MS)).script_limits(limits)
+}
+
+fn run_on(engine: &Engine, script: &Script, input: &Input) -> (String, u64) {
     let (mut client, mut reply) = (engine.client(), Reply::new());
     for command in &input.setup {
         client.call_into(command, &mut reply).expect("the engine is free");
@@ -88,7 +99,8 @@ pub fn lint_scripts(input: &[u8]) {
         Err(error) if ["levels lie in", "too complex"].iter().any(|bound| error.text.contains(bound)) => {}
         Err(error) => {
             // A first line with # is a shebang here and another error there.
-            let compiles = Engine::new().client().call([&b"SCRIPT"[..], b"LOAD", input]).is_ok();
+            let load = |engine: &Engine| engine.client().call([&b"SCRIPT"[..], b"LOAD", input]).is_ok();
+            let compiles = ENGINES.with(|engines| engines.with(load));
             assert!(!compiles, "{error}");
         }
     }

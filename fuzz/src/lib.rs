@@ -7,6 +7,7 @@
 
 pub mod bodies;
 pub mod contracts;
+mod kept;
 pub mod libraries;
 pub mod parsers;
 pub mod payloads;

@@ -1,13 +1,25 @@
 //! The body of the target for the libraries of scripts: what their parsers make of any bytes, and what must come back
 //! the same. Like `bodies`, for which it stands in a file of its own.
 
-use moonkeep::{Engine, Limits, Reply};
+use super::kept::Kept;
+use moonkeep::{Client, Engine, Limits, Reply};
+
+thread_local! {
+    static ENGINES: Kept = const {
+        Kept::new(|| {
+            let limits = Limits { work: 5_000_000, memory: 16 << 20, ..Limits::default() };
+            Engine::builder().script_limits(limits).build()
+        })
+    };
+}
 
 /// Any bytes as JSON, MessagePack, and data and format of `struct`: a value or an error; what was read can be written and
 /// read again; values one by one are the values all at once.
 pub fn libraries(input: &[u8]) {
-    let limits = Limits { work: 5_000_000, memory: 16 << 20, ..Limits::default() };
-    let mut client = Engine::builder().script_limits(limits).build().client();
+    ENGINES.with(|engines| engines.with(|engine| read_and_write(&mut engine.client(), input)));
+}
+
+fn read_and_write(client: &mut Client, input: &[u8]) {
     let mut reply = Reply::new();
     client.call_into([b"EVAL", SCRIPT, b"0", input], &mut reply).expect("the engine is free");
     let text = format!("{reply:?}");
