@@ -67,7 +67,8 @@ pub fn script(input: &[u8]) {
 }
 
 thread_local! {
-    static ENGINES: Kept = const { Kept::new(new_engine) };
+    /// Many scripts that are made at random run until they are stopped.
+    static ENGINES: Kept = const { Kept::new(|| engine_with(100_000)) };
 }
 
 /// What an engine shows that has run nothing.
@@ -138,7 +139,11 @@ struct Subject {
 
 /// An engine in which no script runs for long.
 fn new_engine() -> Engine {
-    let limits = Limits { work: 1_000_000, memory: 16 << 20, ..Limits::default() };
+    engine_with(1_000_000)
+}
+
+fn engine_with(work: u64) -> Engine {
+    let limits = Limits { work, memory: 16 << 20, ..Limits::default() };
     let clock = Clock::manual(START_MS);
     Engine::builder().clock(clock).databases(DATABASES).script_limits(limits).build()
 }
