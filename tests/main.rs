@@ -34,6 +34,8 @@ mod exploring_code;
 #[cfg(all(feature = "cli", feature = "sim"))]
 mod exploring_files;
 #[cfg(feature = "sim")]
+mod exploring_sights;
+#[cfg(feature = "sim")]
 mod exploring_worlds;
 mod functions;
 mod fuzz_smoke;

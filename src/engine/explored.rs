@@ -17,6 +17,18 @@ pub(crate) enum Touch<'a> {
     All,
 }
 
+/// What a command asks for beside what databases hold, whose order of steps and the time: searches that leave schedules out
+/// know of no more than that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Sees {
+    /// Nothing more.
+    Contents,
+    /// How a value came about: the order of what is in none, how it is kept; or the number of a connection.
+    Making,
+    /// What any other command may change: the order of keys, the generator, when a key was used, the memory in use.
+    All,
+}
+
 /// What a key holds.
 pub(crate) enum Glance {
     /// A string.
@@ -60,11 +72,50 @@ pub(crate) fn touch_of<'a>(argv: &[&'a [u8]]) -> Touch<'a> {
     if !row.takes(argv.len()) || OWN.contains(&spec.name) {
         return Touch::Session;
     }
-    if !keys::has_keys(spec) {
+    if !keys::has_keys(spec) || reads_others(spec.name, argv) {
         return Touch::All;
     }
     let writes = |access| access & (RW | OW | RM | INSERT | UPDATE) != 0;
     Touch::Keys(keys::find(spec, argv).into_iter().map(|key| (argv[key.at], writes(key.access))).collect())
+}
+
+/// What a command sees beside what databases hold.
+pub(crate) fn sees(argv: &[&[u8]]) -> Sees {
+    const TIPS: [&str; 2] = ["nondeterministic_output", "nondeterministic_output_order"];
+    let Ok(row) = crate::commands::table().resolve(argv) else { return Sees::Contents };
+    let container = row.spec.name.split('|').next().unwrap_or_default();
+    let is_near = || argv.iter().any(|word| *word == b"~");
+    match row.spec.name {
+        // What these answer follows from the time and from what the key holds.
+        "ttl" | "pttl" | "time" | "lastsave" | "xautoclaim" | "xclaim" | "xpending" | "xinfo|consumers" => {
+            Sees::Contents
+        }
+        // How much goes depends on how the entries lie.
+        "xadd" | "xtrim" => {
+            if is_near() {
+                Sees::Making
+            } else {
+                Sees::Contents
+            }
+        }
+        "object|freq" | "object|idletime" | "spop" | "srandmember" | "hrandfield" | "zrandmember" => {
+            Sees::All
+        }
+        "sort" | "sort_ro" | "memory|usage" | "xinfo|stream" | "hello" | "client|id" => Sees::Making,
+        "migrate" => Sees::All,
+        _ => match container {
+            "client" | "config" | "debug" | "info" | "latency" | "memory" | "slowlog" => Sees::All,
+            _ if !row.spec.tips.iter().any(|tip| TIPS.contains(tip)) => Sees::Contents,
+            _ if keys::has_keys(row.spec) => Sees::Making,
+            _ => Sees::All,
+        },
+    }
+}
+
+/// Whether a command reads keys that its words do not name.
+fn reads_others(name: &str, argv: &[&[u8]]) -> bool {
+    let is_pattern = |word: &&[u8]| word.eq_ignore_ascii_case(b"by") || word.eq_ignore_ascii_case(b"get");
+    matches!(name, "sort" | "sort_ro") && argv.iter().skip(2).any(is_pattern)
 }
 
 impl Client {
@@ -74,9 +125,8 @@ impl Client {
     }
     /// The first moment at which the time of a call that waits is over.
     pub(crate) fn wait_ends_ms(&self) -> Result<Option<i64>, Error> {
-        let core = self.shared.lock()?;
-        let wait = core.state.sessions.get(self.id).blocked.as_ref();
-        Ok(wait.and_then(|wait| wait.deadline_ms).map(|last_ms| last_ms.saturating_add(1)))
+        let last_ms = self.shared.lock()?.wait_deadline_ms(self.id);
+        Ok(last_ms.map(|last_ms| last_ms.saturating_add(1)))
     }
 }
 
@@ -97,6 +147,10 @@ impl Engine {
             Value::String(text) => Glance::Text(text.to_vec()),
             other => Glance::Other(other.type_name()),
         }))
+    }
+    /// Whether keys may go to make room for others.
+    pub(crate) fn is_bounded(&self) -> Result<bool, Error> {
+        Ok(self.shared.lock()?.state.config.memory.maxmemory > 0)
     }
     /// Whether there are keys.
     pub(crate) fn holds_keys(&self) -> Result<bool, Error> {

@@ -178,7 +178,7 @@ impl Core {
         !self.is_blocked(id) || self.clock.now_us() > before_us
     }
     /// The last instant of a session's waiting.
-    fn wait_deadline_ms(&self, id: SessionId) -> Option<i64> {
+    pub(super) fn wait_deadline_ms(&self, id: SessionId) -> Option<i64> {
         let wait = self.state.sessions.get(id).blocked.as_ref()?;
         match wait.on {
             WaitOn::Pause => self.state.pause.map(|pause| pause.last_ms),

@@ -214,7 +214,9 @@ pub enum Search {
     },
 }
 
-/// What an exhaustive search leaves out, as it can only give an outcome that is there already.
+/// What an exhaustive search leaves out, as it can only give an outcome that is there already. Nothing is left out once a
+/// client asks for what depends on more than what is stored and the time: the order of keys, a random member, when a key
+/// was used, what there is of memory, the connections; with `States` also the order of members or fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Reduction {
     /// Nothing: for clients that share what is outside of the engine, and to count.

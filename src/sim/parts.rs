@@ -72,13 +72,35 @@ impl<'a> Explore<'a> {
         self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
     }
 
+    /// Searches, and does it again with nothing left out when clients turn out to see more than the reduction knows of.
+    pub(super) fn reduced<T>(
+        &self,
+        base: &Base,
+        wanted: Reduction,
+        search: impl Fn(Reduction) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let reduction = base.allowed(wanted);
+        let found = search(reduction);
+        if base.allowed(wanted) == reduction { found } else { search(Reduction::None) }
+    }
+
     /// Over all schedules, with several threads when there are many.
     pub(super) fn exhaust_all(&self, base: &Arc<Base>, switches_max: Option<usize>) -> Result<Report, Error> {
+        let wanted = self.reduction_in_use(switches_max);
+        self.reduced(base, wanted, |reduction| self.exhaust_with(base, reduction, switches_max))
+    }
+
+    fn exhaust_with(
+        &self,
+        base: &Arc<Base>,
+        reduction: Reduction,
+        switches_max: Option<usize>,
+    ) -> Result<Report, Error> {
         let meter = self.meter();
         let how = How {
             faults: self.faults,
             faults_max: usize::MAX,
-            reduction: self.reduction_in_use(switches_max),
+            reduction,
             switches_max,
             stops_at_first: false,
             runs_max: self.runs_max,

@@ -170,7 +170,8 @@ impl Explore<'_> {
         let mut report = Report::default();
         let mut memory = Memory::default();
         let mut is_cut = false;
-        while report.runs() < how.runs_max && !how.is_stopped() {
+        let is_sound = || base.allowed(how.reduction) == how.reduction;
+        while report.runs() < how.runs_max && !how.is_stopped() && is_sound() {
             let mut run = self.start(base, how.keeps(self.runs_twice))?;
             let point = self.follow(&mut run, &mut path, how.reduction)?;
             report.steps += path.len() as u64;

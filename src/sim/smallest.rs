@@ -13,12 +13,16 @@ use crate::error::Error;
 impl Explore<'_> {
     /// The failing schedule with the fewest faults, and of those with the fewest forced switches.
     pub(super) fn smallest(&self, base: &Arc<Base>) -> Result<Option<Failure>, Error> {
-        const SWITCHES: usize = 16;
-        let all = self.faults;
-        let reduction = match self.reduction {
+        let wanted = match self.reduction {
             Reduction::None => Reduction::None,
             _ => Reduction::States,
         };
+        self.reduced(base, wanted, |reduction| self.smallest_with(base, reduction))
+    }
+
+    fn smallest_with(&self, base: &Arc<Base>, reduction: Reduction) -> Result<Option<Failure>, Error> {
+        const SWITCHES: usize = 16;
+        let all = self.faults;
         const FAULTS: usize = 64;
         for faults_max in 0..=all.total().min(FAULTS) {
             let any = How {
@@ -57,11 +61,23 @@ impl Explore<'_> {
         broken: Option<String>,
     ) -> Result<Failure, Error> {
         let mut run = self.start(base, Keeps { rows: true, ..Keeps::default() })?;
-        for &action in actions {
-            let is_forced = run.actions(&self.faults)?.len() == 1;
-            run.step(action, is_forced)?;
+        let mut is_broken_again = false;
+        for (step, &action) in actions.iter().enumerate() {
+            let open = run.actions(&self.faults)?;
+            if !open.contains(&action) {
+                return Err(run.is_not_the_same(action.actor().unwrap_or(0), step));
+            }
+            run.step(action, open.len() == 1)?;
+            is_broken_again |= broken.is_some() && self.broken(&run, At::EachStep).is_some();
         }
         let is_over = run.actions(&self.faults)?.is_empty();
+        is_broken_again |= broken.is_some() && is_over && self.broken(&run, At::End).is_some();
+        if broken.is_some() != is_broken_again {
+            return Err(Error::usage(
+                "a schedule that breaks an invariant did not break one when it was run again: a client, or the invariant, \
+                 depends on something but the schedule",
+            ));
+        }
         let unbroken = if is_over { "nothing" } else { "nothing yet: the schedule goes on from here" };
         let (is_broken, why) = (broken.is_some(), broken.unwrap_or_else(|| unbroken.into()));
         let replay = replay_text(actions, &run);

@@ -2,14 +2,17 @@
 
 use std::future::Future;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use parking_lot::Mutex;
 
+use super::Reduction;
 use super::client::Client;
 use super::desk::{Desk, Desks, End, Outcome, Protocol};
 use super::refill::Refill;
 use super::run::{Session, Spot};
 use super::store::{StoreSetup, Tables};
+use crate::engine::explored::Sees;
 use crate::engine::{Engine, Snapshot};
 use crate::error::Error;
 use crate::util::clock::Clock;
@@ -31,9 +34,29 @@ pub(super) struct Base {
     pub(super) tables: Tables,
     pub(super) now_ms: i64,
     left: Mutex<Vec<Stage>>,
+    /// What clients have asked for so far: a level of `Sees`.
+    seen: AtomicU8,
 }
 
 impl Base {
+    /// A client asks for this.
+    pub(super) fn note(&self, sees: Sees) {
+        if sees > Sees::Contents {
+            self.seen.fetch_max(sees as u8, Ordering::Relaxed);
+        }
+    }
+
+    /// What may be left out, where this is wanted, without losing an outcome that clients can see.
+    pub(super) fn allowed(&self, wanted: Reduction) -> Reduction {
+        let seen = self.seen.load(Ordering::Relaxed);
+        let most = match wanted {
+            Reduction::None => return wanted,
+            Reduction::SleepSets => Sees::Making,
+            Reduction::States => Sees::Contents,
+        };
+        if seen > most as u8 { Reduction::None } else { wanted }
+    }
+
     /// Takes what a schedule played on.
     pub(super) fn keep(&self, stage: Stage) {
         const MOST: usize = 64;
@@ -129,7 +152,14 @@ impl World {
         }
         let nodes = self.stage.spots.iter().map(|spot| spot.engine.snapshot()).collect::<Result<_, _>>()?;
         let now_ms = self.stage.desks.lock().now_ms;
-        Ok(Base { nodes, tables: self.tables, now_ms, left: Mutex::default() })
+        let base =
+            Base { nodes, tables: self.tables, now_ms, left: Mutex::default(), seen: AtomicU8::default() };
+        for spot in self.stage.spots.iter() {
+            if spot.engine.is_bounded()? {
+                base.note(Sees::All);
+            }
+        }
+        Ok(base)
     }
 
     /// Another engine, independent of the first one, as an instance that a lock is taken on. Its name stands in tables and

@@ -6,7 +6,7 @@ use super::super::footprint::{Footprint, hash_of};
 use super::super::store::{Op, StoreError};
 use super::super::table::{answer_text, request_text};
 use super::{Fate, Run};
-use crate::engine::explored::{Touch, is_rewindable, touch_of};
+use crate::engine::explored::{Touch, is_rewindable, sees, touch_of};
 use crate::error::Error;
 use crate::reply::{Reply, Resp};
 
@@ -94,20 +94,23 @@ impl Run {
     ) -> Result<Footprint, Error> {
         self.places[node].is_rewindable &= is_rewindable(words);
         let mut footprint = self.footprint(index, node, words);
+        self.note(words);
         let mut out = Reply::new();
-        let seat = &mut self.sessions[index].seats[node];
+        let client = &mut self.sessions[index].seats[node].client;
         let done = if self.keeps.footprints && runs_scripts(words) {
-            seat.client.trace(words).map(|(reply, calls)| {
+            client.trace(words).map(|(reply, calls)| {
                 out = reply;
                 for call in calls {
                     let words: Vec<&[u8]> = call.argv.iter().map(Vec::as_slice).collect();
                     footprint.merge(&touched(node, &words));
+                    self.note(&words);
                 }
                 true
             })
         } else {
-            seat.client.begin(words, &mut out, &mut Resp::V2)
+            client.begin(words, &mut out, &mut Resp::V2)
         };
+        let seat = &mut self.sessions[index].seats[node];
         seat.is_used = true;
         if footprint.is_all() {
             seat.matters = true;
@@ -174,6 +177,13 @@ impl Run {
         }
         self.answer(index, Ok(Answer::Store(told)));
         Ok(footprint)
+    }
+
+    /// Notes for the search what a command sees.
+    fn note(&self, words: &[&[u8]]) {
+        if let Some(base) = self.base.as_ref().filter(|_| self.keeps.footprints) {
+            base.note(sees(words));
+        }
     }
 
     /// What a request is going to touch: EXEC what was queued and is watched, a script what it declares.
