@@ -34,6 +34,8 @@ impl Blocking {
         let asked = self.events.send(Event::Asks(request)).is_ok();
         match self.answers.recv() {
             Ok(answer) if asked => answer,
+            // A guard that is dropped on the way calls once more.
+            _ if std::thread::panicking() => Err(Error::usage("the schedule has ended")),
             // The schedule has ended before the client did: its thread unwinds, without a word.
             _ => std::panic::resume_unwind(Box::new(())),
         }
@@ -179,7 +181,7 @@ impl Drop for Threaded {
 
 impl World {
     /// Adds a client whose code blocks, in a thread of its own. It may wait for nothing but its calls. A schedule that ends
-    /// before the client does unwinds its thread, as a panic would.
+    /// before the client does unwinds its thread, as a panic would; what is called while it unwinds fails.
     ///
     /// ```
     /// use moonkeep::sim::{At, Explore};

@@ -13,10 +13,11 @@ use crate::error::Error;
 pub(super) struct Mark {
     requests: Vec<u64>,
     histories: Vec<u64>,
+    ends: u64,
     data: u64,
 }
 
-const REASON: &str = "it depends on something but the replies it gets, such as real time, randomness, the order of a hash map, \
+const REASON: &str = "depends on something but the replies it gets, such as real time, randomness, the order of a hash map, \
                       or what other schedules left behind";
 
 impl Run {
@@ -25,7 +26,7 @@ impl Run {
         let (name, asks) = (&self.names[index], self.asks_for(index));
         Error::usage(format!(
             "client {name} did not give the same request again: behind {step} steps of the same schedule it asks for {asks}; \
-             {REASON}"
+             it {REASON}"
         ))
     }
 
@@ -38,6 +39,7 @@ impl Run {
         Ok(Mark {
             requests: self.requests().collect(),
             histories: self.histories(),
+            ends: self.ends(),
             data: hash_of(&(data, &self.tables)),
         })
     }
@@ -61,6 +63,13 @@ impl Explore<'_> {
                     "client {} was not answered the same again in step {} of the same schedule: the answer depends on something \
                      but the schedule",
                     second.names[index],
+                    step + 1
+                )));
+            }
+            if now.ends != mark.ends {
+                return Err(Error::usage(format!(
+                    "behind step {} of the same schedule the clients did not end or count in the same way again: one of them \
+                     {REASON}",
                     step + 1
                 )));
             }

@@ -18,6 +18,17 @@ impl Run {
         self.sessions.iter().map(|session| session.history).collect()
     }
 
+    /// How every client stands, and what they counted.
+    pub(in crate::sim) fn ends(&self) -> u64 {
+        let text = |fate: &Fate| match fate {
+            Fate::Failed(text) => text.clone(),
+            _ => String::new(),
+        };
+        let fates: Vec<(u8, String)> =
+            self.sessions.iter().map(|session| (rank(&session.fate), text(&session.fate))).collect();
+        hash_of(&(fates, &self.desks.lock().tallies))
+    }
+
     /// Whether every client asks for the same as at a point that was seen before; else one that does not.
     pub(in crate::sim) fn other_request(&self, seen: &[u64]) -> Option<usize> {
         self.sessions.iter().zip(seen).position(|(session, seen)| session.request != *seen)
