@@ -40,6 +40,15 @@ impl Ctx<'_> {
     pub fn session_mut(&mut self) -> &mut Session {
         self.state.sessions.get_mut(self.id)
     }
+    /// Notes that the session calls, and which command; the session.
+    #[inline(always)]
+    pub(super) fn note_call(&mut self, command: &'static str) -> &mut Session {
+        let now_ms = self.now_ms();
+        let session = self.session_mut();
+        session.used_at_ms = now_ms;
+        session.last_command = command;
+        session
+    }
     /// Notes that the running command looks at so many bytes, or at as many as elements take as much time: a script pays
     /// for what does not show in words and replies.
     pub fn note_work(&mut self, bytes: usize) {

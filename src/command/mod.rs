@@ -199,12 +199,14 @@ fn client_row(
     table: &'static Table,
     argv: Argv<'_>,
 ) -> Result<(&'static Row, Turn), Failure> {
-    let now_ms = cx.now_ms();
-    let row = table.lookup(argv);
-    let session = cx.session_mut();
-    session.used_at_ms = now_ms;
-    session.last_command = row.as_ref().map_or("", |row| row.spec.name);
-    let row = row?;
+    let row = match table.lookup(argv) {
+        Ok(row) => row,
+        Err(failure) => {
+            cx.note_call("");
+            return Err(failure);
+        }
+    };
+    let session = cx.note_call(row.spec.name);
     let is_free = session.queue.is_none() && session.subscriber.is_none() && !session.restricted;
     let is_free = is_free && !row.spec.has(PROTECTED);
     if is_free && !cx.state.restricts {
@@ -361,7 +363,15 @@ fn run(cx: &mut Ctx<'_>, row: &'static Row, argv: Argv<'_>, out: &mut Reply) -> 
     if cx.state.store.dirty() != dirty && !cx.state.rewritten {
         cx.state.store.propagate(db, argv);
     }
-    result.inspect_err(|_| out.rollback(mark))
+    match result {
+        // Not handed on but said again: the whole of it, read right after its parts were written, would be waited for.
+        Ok(Flow::Done) => Ok(Flow::Done),
+        Ok(flow) => Ok(flow),
+        Err(failure) => {
+            out.rollback(mark);
+            Err(failure)
+        }
+    }
 }
 
 /// What a session may call that listens and speaks RESP2.

@@ -174,11 +174,17 @@ impl Store {
         {
             self.journal = None;
         }
-        for db in self.removed_from.drain(..) {
-            self.dbs[db as usize].settle();
+        if !self.removed_from.is_empty() {
+            self.settle_removed();
         }
         #[cfg(debug_assertions)]
         self.assert_memory();
+    }
+    #[cold]
+    fn settle_removed(&mut self) {
+        for db in self.removed_from.drain(..) {
+            self.dbs[db as usize].settle();
+        }
     }
     /// The count of memory is exact: looked at after each unit while there are few keys.
     #[cfg(any(test, debug_assertions))]
