@@ -95,10 +95,10 @@ impl<'a> Words<'a> {
         let len = unsafe { lengths.0.add(index).read() };
         match word.bytes(len) {
             Some(word) => Ok(word),
-            None => Err(word.refused(len, &format!("argv[{index}]"))),
+            None => Err(refused_word(word, len, index)),
         }
     }
-    /// Does something with the words of C behind some of our own.
+    /// Does something with the words of C behind some of our own; without memory of its own where they are few.
     #[inline(always)]
     pub(super) fn with<T>(
         self,
@@ -111,29 +111,39 @@ impl<'a> Words<'a> {
         if self.0.is_null() && count > 0 {
             return Err(Fault::null("argv"));
         }
-        let mut many;
-        let mut few: [&[u8]; FEW_WORDS] = [&[]; FEW_WORDS];
         let all = own.len() + count;
+        // Most calls have two or three words: to set all places first would cost more than to fill those.
+        let mut few = [const { MaybeUninit::uninit() }; FEW_WORDS];
+        let mut many = Vec::new();
         let words = if all > FEW_WORDS {
-            many = self.collect(own, count, lengths)?;
+            many.extend_from_slice(own);
+            self.collect(count, lengths, &mut many)?;
             &mut many[..]
         } else {
-            few[..own.len()].copy_from_slice(own);
-            for (index, slot) in few[own.len()..all].iter_mut().enumerate() {
-                *slot = self.word(lengths, index)?;
+            for (slot, word) in few.iter_mut().zip(own) {
+                slot.write(*word);
             }
-            &mut few[..all]
+            for (index, slot) in few[own.len()..all].iter_mut().enumerate() {
+                slot.write(self.word(lengths, index)?);
+            }
+            // SAFETY: the loops have written the first `all` places, which are those of slices.
+            unsafe { std::slice::from_raw_parts_mut(few.as_mut_ptr().cast(), all) }
         };
         act(words)
     }
     #[cold]
-    fn collect(self, own: &[&'a [u8]], count: usize, lengths: Lengths<'a>) -> Result<Vec<&'a [u8]>, Fault> {
-        let mut many = own.to_vec();
+    fn collect(self, count: usize, lengths: Lengths<'a>, words: &mut Vec<&'a [u8]>) -> Result<(), Fault> {
         for index in 0..count {
-            many.push(self.word(lengths, index)?);
+            words.push(self.word(lengths, index)?);
         }
-        Ok(many)
+        Ok(())
     }
+}
+
+#[cold]
+#[inline(never)]
+fn refused_word(word: Text<'_>, len: usize, index: usize) -> Fault {
+    word.refused(len, &format!("argv[{index}]"))
 }
 
 #[cold]

@@ -61,12 +61,16 @@ fn closed() -> Fault {
 
 impl Session {
     /// The reply of the last call is no longer asked for.
-    #[inline]
+    #[inline(always)]
     pub(super) fn forget(&mut self) {
         self.is_begun = false;
         if self.tape.memory_bytes() > KEPT_BYTES {
-            (self.tape, self.shown) = (Reply::new(), Tree::new());
+            self.forget_memory();
         }
+    }
+    #[cold]
+    fn forget_memory(&mut self) {
+        (self.tape, self.shown) = (Reply::new(), Tree::new());
     }
     /// Runs a command; its reply is on the tape.
     #[inline]
