@@ -5,6 +5,7 @@
 #[path = "redis_crate/not_blocking.rs"]
 mod not_blocking;
 
+use crate::support::counting::allocations;
 use crate::support::server::{Server, server_or_skip};
 use crate::support::target::START_MS;
 use moonkeep::redis::{Connection, engine_error};
@@ -378,6 +379,28 @@ fn packed_commands_are_read_as_a_server_reads_them() {
     assert_eq!(connection.exists::<_, bool>("k"), Ok(true), "it goes on");
     redis::cmd("CLIENT").arg("REPLY").arg("OFF").exec(&mut connection).expect("nothing is answered");
     assert_eq!(connection.req_command(&redis::cmd("PING")), Ok(Value::Nil));
+}
+
+/// The words are borrowed from the command, and of the values that most commands answer only a string needs memory.
+#[test]
+fn a_call_allocates_nothing_but_the_value() {
+    let mut connection = Connection::new(engine().client());
+    for (words, count) in [
+        (&["SET", "k", "0123456789abcdef"][..], 0),
+        (&["SET", "k", "v", "KEEPTTL"], 0),
+        (&["GET", "k"], 1),
+        (&["GET", "nobody"], 0),
+        (&["INCR", "n"], 0),
+        (&["SET", "k", "v", "EX", "100", "XX", "GET"], 1),
+    ] {
+        let mut command = redis::Cmd::new();
+        for word in words {
+            command.arg(*word);
+        }
+        let mut call = || drop(connection.req_command(&command).expect("it runs"));
+        (0..3).for_each(|_| call());
+        assert_eq!((0..5).map(|_| allocations(&mut call)).collect::<Vec<_>>(), [count; 5], "{words:?}");
+    }
 }
 
 proptest::proptest! {

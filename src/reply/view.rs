@@ -60,15 +60,21 @@ impl Reply {
         Items { ops: &self.ops, data: &self.data, left: count }
     }
     /// The first top-level value, without what is said of it; a null when there is none.
+    #[inline]
     pub fn view(&self) -> ReplyRef<'_> {
+        match &self.ops[..] {
+            [] => ReplyRef::Nil,
+            [Op { kind: Kind::Attribute, .. }, ..] => self.view_behind_attributes(),
+            ops => value(ops, &self.data),
+        }
+    }
+    #[cold]
+    fn view_behind_attributes(&self) -> ReplyRef<'_> {
         let mut ops = &self.ops[..];
         while ops.first().is_some_and(|op| op.kind == Kind::Attribute) {
             ops = ops.get(width(ops)..).unwrap_or_default();
         }
-        match ops {
-            [] => ReplyRef::Nil,
-            ops => read(ops, &self.data).0,
-        }
+        if ops.is_empty() { ReplyRef::Nil } else { value(ops, &self.data) }
     }
     /// The reply where it is one text and nothing else, with a NUL behind the text that is no part of it, for who reads it in
     /// place as C reads texts.
@@ -196,6 +202,7 @@ fn read<'a>(ops: &'a [Op], data: &'a [u8]) -> (ReplyRef<'a>, usize) {
 }
 
 /// Reads the value at the front.
+#[inline]
 fn value<'a>(ops: &'a [Op], data: &'a [u8]) -> ReplyRef<'a> {
     let op = &ops[0];
     let text = || &data[op.n as usize..op.n as usize + op.len as usize];

@@ -47,15 +47,26 @@ fn attribute(said: Items<'_>, data: ReplyRef<'_>) -> RedisResult<Value> {
     Ok(Value::Attribute { data: Box::new(value(data, Resp::V3)?), attributes: pairs(said, Resp::V3)? })
 }
 
+/// One value: here what most commands answer, so that it is made where it is read.
+#[inline(always)]
 fn value(of: ReplyRef<'_>, heard: Resp) -> RedisResult<Value> {
+    match of {
+        ReplyRef::Int(n) => Ok(Value::Int(n)),
+        ReplyRef::Bulk(bytes) => Ok(Value::BulkString(bytes.to_vec())),
+        ReplyRef::Status(b"OK") => Ok(Value::Okay),
+        ReplyRef::Nil => Ok(Value::Nil),
+        other => rarer_value(other, heard),
+    }
+}
+
+#[inline(never)]
+fn rarer_value(of: ReplyRef<'_>, heard: Resp) -> RedisResult<Value> {
     let v3 = heard == Resp::V3;
     Ok(match of {
-        ReplyRef::Int(n) => Value::Int(n),
-        ReplyRef::Bulk(bytes) => Value::BulkString(bytes.to_vec()),
-        ReplyRef::Status(b"OK") => Value::Okay,
+        ReplyRef::Int(_) | ReplyRef::Bulk(_) | ReplyRef::Nil => return value(of, heard),
+        ReplyRef::NilArray => Value::Nil,
         ReplyRef::Status(text) => Value::SimpleString(lossy(text)),
         ReplyRef::Error(text) => Value::ServerError(server_error(text)?),
-        ReplyRef::Nil | ReplyRef::NilArray => Value::Nil,
         ReplyRef::Map(items) | ReplyRef::Attribute(items) if v3 => Value::Map(pairs(items, heard)?),
         ReplyRef::Set(items) if v3 => Value::Set(elements(items, heard)?),
         ReplyRef::Push(items) if v3 => push(items)?,

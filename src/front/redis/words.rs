@@ -8,18 +8,25 @@ const FEW_WORDS: usize = 8;
 
 /// Runs `call` with the words of a command.
 pub(super) fn with_words<T>(command: &Cmd, call: impl FnOnce(&[&[u8]]) -> RedisResult<T>) -> RedisResult<T> {
-    let args = command.args_iter();
+    let mut args = command.args_iter().map(word);
     let count = args.len();
     // Only the crate knows the cursor of a command that scans.
     if count == 0 || command.in_scan_mode() {
         return with_cursor(command, call);
     }
-    if count <= FEW_WORDS {
-        let mut few: [&[u8]; FEW_WORDS] = [&[]; FEW_WORDS];
-        few.iter_mut().zip(args).for_each(|(slot, arg)| *slot = word(arg));
-        return call(&few[..count]);
+    // An array that is made of its words costs less than one that is set to none first.
+    let mut next = || args.next().unwrap_or_default();
+    match count {
+        1 => call(&[next()]),
+        2 => call(&[next(), next()]),
+        3 => call(&[next(), next(), next()]),
+        ..=FEW_WORDS => {
+            let mut few: [&[u8]; FEW_WORDS] = [&[]; FEW_WORDS];
+            few[..count].fill_with(next);
+            call(&few[..count])
+        }
+        _ => call(&args.collect::<Vec<_>>()),
     }
-    call(&args.map(word).collect::<Vec<_>>())
 }
 
 fn word(arg: Arg<&[u8]>) -> &[u8] {
