@@ -45,7 +45,7 @@ asan attacks="":
 
 # Instructions per call, at most 3 % over the figures that are kept; UPDATE=1 keeps new ones.
 instructions:
-    MOONKEEP_REQUIRE_VALGRIND=1 cargo bench --bench instructions
+    MOONKEEP_REQUIRE_VALGRIND=1 cargo bench --features redis --bench instructions
 
 # The C library, its header and what pkg-config and CMake need, below a prefix.
 install prefix="/usr/local":

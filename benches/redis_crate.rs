@@ -2,51 +2,18 @@
 //! same call over a connection that answers a constant, and to that of the same call through `Client::call_into`. Medians
 //! of interleaved rounds. Run: `cargo bench --features redis --bench redis_crate`.
 
+mod crate_calls;
 #[allow(dead_code, unsafe_code, reason = "shared with other benches")]
 mod measure;
 
+use crate_calls::{Constant, call};
 use measure::{median, per_call};
 use moonkeep::redis::Connection;
 use moonkeep::{Client, Engine, Reply, Script};
-use redis::{Cmd, ConnectionLike, RedisResult, Value};
 use std::hint::black_box;
 
 const ROUNDS: usize = 9;
 const BUDGET_MS: f64 = 60.0;
-
-/// Answers the same to every command, and does nothing else.
-struct Constant(Value);
-
-impl ConnectionLike for Constant {
-    fn req_command(&mut self, command: &Cmd) -> RedisResult<Value> {
-        black_box(command);
-        Ok(self.0.clone())
-    }
-    fn req_packed_command(&mut self, _: &[u8]) -> RedisResult<Value> {
-        Ok(self.0.clone())
-    }
-    fn req_packed_commands(&mut self, _: &[u8], _: usize, count: usize) -> RedisResult<Vec<Value>> {
-        Ok(vec![self.0.clone(); count])
-    }
-    fn get_db(&self) -> i64 {
-        0
-    }
-    fn check_connection(&mut self) -> bool {
-        true
-    }
-    fn is_open(&self) -> bool {
-        true
-    }
-}
-
-/// A call as code on the redis crate makes it: words to a command, its value to what is wanted.
-fn call(connection: &mut dyn ConnectionLike, words: &[&[u8]]) -> Value {
-    let mut command = Cmd::new();
-    for word in words {
-        command.arg(*word);
-    }
-    command.query(connection).expect("it runs")
-}
 
 fn set_up(client: &mut Client, stock: &Script) {
     client.call(["SET", "k", "0123456789abcdef"]).expect("set-up");
