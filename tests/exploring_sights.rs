@@ -194,3 +194,64 @@ fn a_failure_that_does_not_come_again_is_no_table() {
     let text = explore.twice().run().expect_err("A is not deterministic").to_string();
     assert!(text.contains("did not end or count in the same way again"), "{text}");
 }
+
+#[test]
+fn an_invariant_asks_for_clients_that_there_are() {
+    let explore = Explore::new(|world: &mut World| {
+        world.client("reader", |client| async move { client.call(["GET", "k"]).await.map(drop) });
+    })
+    .invariant("it never waits", At::EachStep, |view| !view.is_waiting("raeder"));
+    let text = explore.run().expect_err("a client of another name").to_string();
+    assert!(text.contains("an invariant asks for client \"raeder\", which this world has not"), "{text}");
+    assert!(explore.replay("reader").is_err());
+}
+
+/// Polls what is in it only when that was woken, as `FuturesUnordered` does.
+struct OnlyWhenWoken<F> {
+    inner: std::pin::Pin<Box<F>>,
+    woken: std::sync::Arc<Woken>,
+}
+
+struct Woken(std::sync::atomic::AtomicBool);
+
+impl std::task::Wake for Woken {
+    fn wake(self: std::sync::Arc<Self>) {
+        self.0.store(true, std::sync::atomic::Ordering::Relaxed);
+    }
+}
+
+impl<F: Future> Future for OnlyWhenWoken<F> {
+    type Output = F::Output;
+
+    fn poll(
+        mut self: std::pin::Pin<&mut Self>,
+        _: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<F::Output> {
+        if !self.woken.0.swap(false, std::sync::atomic::Ordering::Relaxed) {
+            return std::task::Poll::Pending;
+        }
+        let waker = std::task::Waker::from(self.woken.clone());
+        self.inner.as_mut().poll(&mut std::task::Context::from_waker(&waker))
+    }
+}
+
+#[test]
+fn who_waits_for_an_answer_is_woken() {
+    let explore = Explore::new(|world: &mut World| {
+        for name in ["A", "B"] {
+            world.client(name, |client| {
+                let calls = async move {
+                    client.call(["INCR", "n"]).await?;
+                    client.sleep(Duration::from_secs(1)).await;
+                    client.call(["INCR", "n"]).await.map(drop)
+                };
+                let woken = std::sync::Arc::new(Woken(true.into()));
+                OnlyWhenWoken { inner: Box::pin(calls), woken }
+            });
+        }
+    })
+    .invariant("both count", At::End, |view| view.int("n") == Some(4));
+    let report = explore.run().expect("a sound world");
+    report.assert_ok();
+    assert!(report.is_exhausted());
+}

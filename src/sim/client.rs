@@ -160,7 +160,7 @@ pub(super) struct Asking {
 impl Future for Asking {
     type Output = Result<Answer, Error>;
 
-    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Self::Output> {
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let request = self.request.take();
         let desk = &mut self.client.desks.lock().desks[self.client.index];
         match request {
@@ -169,7 +169,7 @@ impl Future for Asking {
                 Poll::Ready(Err(Error::usage("a client of an exploration makes one call at a time")))
             }
             Some(request) => {
-                desk.request = Some(request);
+                (desk.request, desk.waker) = (Some(request), Some(context.waker().clone()));
                 Poll::Pending
             }
             None => desk.answer.take().map_or(Poll::Pending, Poll::Ready),

@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::task::Waker;
 
 use parking_lot::Mutex;
 
@@ -71,6 +72,8 @@ pub(super) enum Answer {
 pub(super) struct Desk {
     pub(super) request: Option<Request>,
     pub(super) answer: Option<Result<Answer, Error>>,
+    /// Whom to tell of the answer: what polls its parts only when they are woken, as `FuturesUnordered`.
+    pub(super) waker: Option<Waker>,
     pub(super) note: Option<String>,
 }
 

@@ -360,8 +360,8 @@ impl<'a> Explore<'a> {
     /// Runs the search, and looks for the smallest failing schedule if there is one.
     ///
     /// # Errors
-    /// A set-up command that fails, a client with a bad name, one that awaits something but its calls, one that does not
-    /// do the same again when it is answered the same (it is named).
+    /// A set-up command that fails, a client with a bad name or one that an invariant asks for in vain, one that awaits
+    /// something but its calls, one that does not do the same again when it is answered the same (it is named).
     pub fn run(&self) -> Result<Report, Error> {
         let base = self.base()?;
         let mut report = match self.search {
@@ -373,6 +373,7 @@ impl<'a> Explore<'a> {
             Search::Random { seed, runs } => self.random(&base, seed, runs)?,
             Search::Pct { depth, runs, seed } => self.pct(&base, depth, runs, seed)?,
         };
+        base.knew_all()?;
         if let Some((actions, why)) = report.first_failing.take() {
             report.failure = match self.search {
                 Search::Exhaustive | Search::Bounded { .. } => self.smallest(&base)?,
@@ -391,7 +392,9 @@ impl<'a> Explore<'a> {
     /// # Errors
     /// As [`run`](Self::run), and a string that does not fit this world.
     pub fn replay(&self, schedule: &str) -> Result<Failure, Error> {
-        self.repeat(&self.base()?, schedule)
+        let base = self.base()?;
+        let shown = self.repeat(&base, schedule)?;
+        base.knew_all().map(|()| shown)
     }
 
     /// What all schedules begin with.

@@ -78,7 +78,7 @@ pub(super) struct Keeps {
 }
 
 pub(super) struct Run {
-    base: Option<Arc<Base>>,
+    pub(super) base: Option<Arc<Base>>,
     pub(super) places: Refill<Spot>,
     pub(super) tables: Tables,
     pub(super) names: Refill<String>,

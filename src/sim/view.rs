@@ -25,7 +25,8 @@ impl<E: std::fmt::Display> Judgement for Result<(), E> {
     }
 }
 
-/// A point of a schedule as an invariant sees it. Looking changes nothing: each look is at a copy.
+/// A point of a schedule as an invariant sees it. Looking changes nothing: each look is at a copy. To ask for a client that
+/// there is not is an error of the exploration.
 pub struct View<'r> {
     pub(super) run: &'r Run,
 }
@@ -112,7 +113,12 @@ impl View<'_> {
     }
 
     fn fate(&self, client: &str) -> Option<&Fate> {
-        let index = self.run.names.iter().position(|name| name == client)?;
-        Some(&self.run.sessions[index].fate)
+        match self.run.names.iter().position(|name| name == client) {
+            Some(index) => Some(&self.run.sessions[index].fate),
+            None => {
+                self.run.base.as_ref().inspect(|base| base.note_unknown(client));
+                None
+            }
+        }
     }
 }

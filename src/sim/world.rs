@@ -36,6 +36,8 @@ pub(super) struct Base {
     left: Mutex<Vec<Stage>>,
     /// What clients have asked for so far: a level of `Sees`.
     seen: AtomicU8,
+    /// A client that an invariant asked for and that there is not.
+    unknown: Mutex<Option<String>>,
 }
 
 impl Base {
@@ -43,6 +45,20 @@ impl Base {
     pub(super) fn note(&self, sees: Sees) {
         if sees > Sees::Contents {
             self.seen.fetch_max(sees as u8, Ordering::Relaxed);
+        }
+    }
+
+    /// An invariant asks for a client that there is not: what it is told is no answer to anything.
+    pub(super) fn note_unknown(&self, client: &str) {
+        self.unknown.lock().get_or_insert_with(|| client.to_owned());
+    }
+
+    pub(super) fn knew_all(&self) -> Result<(), Error> {
+        match &*self.unknown.lock() {
+            Some(name) => {
+                Err(Error::usage(format!("an invariant asks for client {name:?}, which this world has not")))
+            }
+            None => Ok(()),
         }
     }
 
@@ -152,8 +168,14 @@ impl World {
         }
         let nodes = self.stage.spots.iter().map(|spot| spot.engine.snapshot()).collect::<Result<_, _>>()?;
         let now_ms = self.stage.desks.lock().now_ms;
-        let base =
-            Base { nodes, tables: self.tables, now_ms, left: Mutex::default(), seen: AtomicU8::default() };
+        let base = Base {
+            nodes,
+            tables: self.tables,
+            now_ms,
+            left: Mutex::default(),
+            seen: AtomicU8::default(),
+            unknown: Mutex::default(),
+        };
         for spot in self.stage.spots.iter() {
             if spot.engine.is_bounded()? {
                 base.note(Sees::All);

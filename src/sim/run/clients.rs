@@ -98,7 +98,14 @@ impl Run {
             },
             _ => Ok(answer),
         });
-        self.desks.lock().desks[index].answer = Some(answer);
+        let waker = {
+            let desk = &mut self.desks.lock().desks[index];
+            desk.answer = Some(answer);
+            desk.waker.take()
+        };
+        if let Some(waker) = waker {
+            waker.wake();
+        }
     }
 
     /// What a client was answered, and when, is all that it knows.
