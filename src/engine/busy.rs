@@ -10,6 +10,7 @@ use crate::error::{Error, Failure};
 use crate::reply::Reply;
 use crate::script::RunningFunction;
 use parking_lot::{Mutex, MutexGuard};
+use std::time::Duration;
 
 impl Shared {
     /// Answers those calls while a script or a function runs; false for all other calls, and when none runs.
@@ -40,10 +41,16 @@ impl Shared {
     /// Waits for the lock. A script or a function that holds it for longer than busy-reply-threshold is told of instead.
     #[cold]
     pub(super) fn wait_for<'a>(&self, core: &'a Mutex<Core>) -> Result<MutexGuard<'a, Core>, Error> {
+        // A script that begins just now holds the lock before it is known to run.
+        const MOMENT: Duration = Duration::from_millis(1);
         let control = &self.script_control;
         loop {
             let run = control.run();
-            let Some(patience) = control.patience() else { return Ok(core.lock()) };
+            let patience = match (run, control.patience()) {
+                (None, _) => MOMENT,
+                (Some(_), Some(patience)) => patience,
+                (Some(_), None) => return Ok(core.lock()),
+            };
             if let Some(core) = core.try_lock_for(patience) {
                 return Ok(core);
             }
