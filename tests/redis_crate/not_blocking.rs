@@ -204,10 +204,11 @@ fn what_waits_goes_on_waiting_while_a_script_runs_for_long() {
         let context = &mut Context::from_waker(Waker::noop());
         assert!(popped.as_mut().poll(context).is_pending());
         engine.client().call(["CONFIG", "SET", "busy-reply-threshold", "1"]).expect("it is set");
-        let mut scripted = engine.client();
+        // Who makes a client waits for the script, so both are made before.
+        let (mut scripted, mut other) = (engine.client(), engine.client());
         let script = std::thread::spawn(move || scripted.call(["EVAL", "while true do end", "0"]));
-        let mut other = engine.client();
         while !other.call(["PING"]).is_err_and(|error| error.code() == Some("BUSY")) {
+            assert!(!script.is_finished(), "nobody was told of the script");
             std::thread::yield_now();
         }
         assert!(popped.as_mut().poll(context).is_pending(), "it is not answered BUSY");
