@@ -2,8 +2,12 @@
 
 #[cfg(feature = "redis-aio")]
 use super::connection::Answers;
-use super::value::{failed, value_of};
-use super::words::{Packed, with_words};
+use super::value::failed;
+#[cfg(feature = "redis-aio")]
+use super::value::value_of;
+use super::words::Packed;
+#[cfg(feature = "redis-aio")]
+use super::words::with_words;
 use crate::reply::{Reply, Resp};
 use crate::sim::Blocking;
 #[cfg(feature = "redis-aio")]
