@@ -91,7 +91,8 @@ fn run_on(engine: &Engine, script: &Script, input: &Input) -> (String, u64) {
 pub fn lint_scripts(input: &[u8]) {
     let found = lint(input, None);
     assert_eq!(lint(input, None), found);
-    let lines = input.split(|byte| *byte == b'\n').count();
+    // As in Lua, either of the two ends a line.
+    let lines = input.split(|byte| matches!(byte, b'\n' | b'\r')).count();
     match found {
         Ok(findings) => {
             assert!(findings.iter().all(|finding| (1..=lines).contains(&finding.line) && finding.column > 0));

@@ -1,0 +1,1 @@
+--!xra= r+n1--!xra= r+n1oor
