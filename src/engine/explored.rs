@@ -17,8 +17,8 @@ pub(crate) enum Touch<'a> {
     All,
 }
 
-/// What a command asks for beside what databases hold, whose order of steps and the time: searches that leave schedules out
-/// know of no more than that.
+/// What the reply of a command tells beside what databases hold and the time. A search that leaves schedules out takes
+/// those for equal between which nothing else differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Sees {
     /// Nothing more.
@@ -84,25 +84,15 @@ pub(crate) fn sees(argv: &[&[u8]]) -> Sees {
     const TIPS: [&str; 2] = ["nondeterministic_output", "nondeterministic_output_order"];
     let Ok(row) = crate::commands::table().resolve(argv) else { return Sees::Contents };
     let container = row.spec.name.split('|').next().unwrap_or_default();
-    let is_near = || argv.iter().any(|word| *word == b"~");
     match row.spec.name {
-        // What these answer follows from the time and from what the key holds.
-        "ttl" | "pttl" | "time" | "lastsave" | "xautoclaim" | "xclaim" | "xpending" | "xinfo|consumers" => {
-            Sees::Contents
-        }
         // How much goes depends on how the entries lie.
-        "xadd" | "xtrim" => {
-            if is_near() {
-                Sees::Making
-            } else {
-                Sees::Contents
-            }
-        }
-        "object|freq" | "object|idletime" | "spop" | "srandmember" | "hrandfield" | "zrandmember" => {
-            Sees::All
-        }
+        "xadd" | "xtrim" if argv.contains(&&b"~"[..]) => Sees::Making,
+        // What these answer follows from the time and from what the key holds.
+        "xadd" | "xtrim" | "xautoclaim" | "xclaim" | "xpending" | "xinfo|consumers" => Sees::Contents,
+        "ttl" | "pttl" | "time" | "lastsave" => Sees::Contents,
         "sort" | "sort_ro" | "memory|usage" | "xinfo|stream" | "hello" | "client|id" => Sees::Making,
-        "migrate" => Sees::All,
+        "object|freq" | "object|idletime" | "migrate" => Sees::All,
+        "spop" | "srandmember" | "hrandfield" | "zrandmember" => Sees::All,
         _ => match container {
             "client" | "config" | "debug" | "info" | "latency" | "memory" | "slowlog" => Sees::All,
             _ if !row.spec.tips.iter().any(|tip| TIPS.contains(tip)) => Sees::Contents,

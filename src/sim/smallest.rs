@@ -65,7 +65,7 @@ impl Explore<'_> {
         for (step, &action) in actions.iter().enumerate() {
             let open = run.actions(&self.faults)?;
             if !open.contains(&action) {
-                return Err(run.is_not_the_same(action.actor().unwrap_or(0), step));
+                return Err(action.actor().map_or_else(not_again, |index| run.is_not_the_same(index, step)));
             }
             run.step(action, open.len() == 1)?;
             is_broken_again |= broken.is_some() && self.broken(&run, At::EachStep).is_some();
@@ -73,10 +73,7 @@ impl Explore<'_> {
         let is_over = run.actions(&self.faults)?.is_empty();
         is_broken_again |= broken.is_some() && is_over && self.broken(&run, At::End).is_some();
         if broken.is_some() != is_broken_again {
-            return Err(Error::usage(
-                "a schedule that breaks an invariant did not break one when it was run again: a client, or the invariant, \
-                 depends on something but the schedule",
-            ));
+            return Err(not_again());
         }
         let unbroken = if is_over { "nothing" } else { "nothing yet: the schedule goes on from here" };
         let (is_broken, why) = (broken.is_some(), broken.unwrap_or_else(|| unbroken.into()));
@@ -112,4 +109,11 @@ impl Explore<'_> {
         let why = why.or_else(|| is_over.then(|| self.broken(&run, At::End)).flatten());
         self.show(base, &actions, why)
     }
+}
+
+fn not_again() -> Error {
+    Error::usage(
+        "a schedule that breaks an invariant did not break one when it was run again: a client, or the invariant, depends on \
+         something but the schedule",
+    )
 }

@@ -4,7 +4,7 @@ use std::hash::{Hash, Hasher};
 
 use super::super::footprint::{hash_of, hasher};
 use super::super::table::request_text;
-use super::{Fate, Run};
+use super::{Fate, Run, Session};
 use crate::error::Error;
 
 impl Run {
@@ -20,13 +20,15 @@ impl Run {
 
     /// How every client stands, and what they counted.
     pub(in crate::sim) fn ends(&self) -> u64 {
-        let text = |fate: &Fate| match fate {
-            Fate::Failed(text) => text.clone(),
-            _ => String::new(),
-        };
-        let fates: Vec<(u8, String)> =
-            self.sessions.iter().map(|session| (rank(&session.fate), text(&session.fate))).collect();
-        hash_of(&(fates, &self.desks.lock().tallies))
+        let mut ends = hasher();
+        for Session { fate, .. } in &self.sessions {
+            rank(fate).hash(&mut ends);
+            if let Fate::Failed(text) = fate {
+                text.hash(&mut ends);
+            }
+        }
+        self.desks.lock().tallies.hash(&mut ends);
+        ends.finish()
     }
 
     /// Whether every client asks for the same as at a point that was seen before; else one that does not.
