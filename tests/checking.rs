@@ -213,6 +213,8 @@ fn mutants_are_changes_that_people_make() {
     // Of anything else there are none, and nothing fails.
     assert_eq!(Mutant::of("return 9223372036854775807").len(), 2);
     assert!(Mutant::of("").is_empty());
+    let told = Mutant::of("local n = 1\r\nreturn\rn < 2").iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert!(told.contains(&"line 3, comparison: < -> <=".to_owned()), "{told:?}");
     Mutant::of([0xff, b'<', b'"', b'[', b'[']);
 }
 

@@ -19,7 +19,7 @@ pub fn contract(input: &[u8]) {
         Err(error) => {
             let text = error.to_string();
             let place: Vec<usize> = text.splitn(3, ':').filter_map(|part| part.parse().ok()).collect();
-            let lines = input.split(|byte| *byte == b'\n').count();
+            let lines = lines(input);
             assert!(place.len() >= 2 && (1..=lines + 1).contains(&place[0]), "{text}");
         }
         Ok(contract) => {
@@ -43,7 +43,7 @@ pub fn script_contract(input: &[u8]) {
         let noted = run(&script, &input, Some(&coverage));
         assert_eq!(run(&script, &input, None), noted, "where lines are noted, another outcome");
         for covered in coverage.scripts() {
-            let lines = covered.source.split(|byte| *byte == b'\n').count();
+            let lines = lines(&covered.source);
             assert!(covered.lines.iter().all(|line| (1..=lines).contains(&(line.line as usize))));
         }
     }
@@ -91,8 +91,7 @@ fn run_on(engine: &Engine, script: &Script, input: &Input) -> (String, u64) {
 pub fn lint_scripts(input: &[u8]) {
     let found = lint(input, None);
     assert_eq!(lint(input, None), found);
-    // As in Lua, either of the two ends a line.
-    let lines = input.split(|byte| matches!(byte, b'\n' | b'\r')).count();
+    let lines = lines(input);
     match found {
         Ok(findings) => {
             assert!(findings.iter().all(|finding| (1..=lines).contains(&finding.line) && finding.column > 0));
@@ -105,4 +104,9 @@ pub fn lint_scripts(input: &[u8]) {
             assert!(!compiles, "{error}");
         }
     }
+}
+
+/// No less lines than the text has for Lua, where either of the two ends one.
+fn lines(text: &[u8]) -> usize {
+    text.split(|byte| matches!(byte, b'\n' | b'\r')).count()
 }

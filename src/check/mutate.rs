@@ -98,9 +98,7 @@ impl Mutant {
     pub fn of(source: impl AsRef<[u8]>) -> Vec<Mutant> {
         let source = source.as_ref();
         let Ok(Source { outline, .. }) = Source::parse(source) else { return Vec::new() };
-        let ends = source.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at).collect();
-        let mut maker =
-            Maker { original: source.into(), source, words: &outline.words, ends, made: Vec::new() };
+        let mut maker = Maker { original: source.into(), source, words: &outline.words, made: Vec::new() };
         maker.conditions(&outline);
         maker.statements(&outline);
         (0..outline.words.len()).for_each(|at| maker.word(at));
@@ -133,8 +131,6 @@ struct Maker<'a> {
     original: Arc<[u8]>,
     source: &'a [u8],
     words: &'a [Word],
-    /// Where lines end.
-    ends: Vec<usize>,
     made: Vec<Mutant>,
 }
 
@@ -161,7 +157,8 @@ impl<'a> Maker<'a> {
         shown: Range<usize>,
         told: Option<&'static str>,
     ) {
-        let line = 1 + self.ends.partition_point(|end| *end < place.start);
+        let word = self.words.partition_point(|word| word.end <= place.start);
+        let line = self.words.get(word).map_or(1, |word| word.line);
         let original = self.original.clone();
         self.made.push(Mutant { original, line, change, place, parts, shown, told });
     }

@@ -38,7 +38,7 @@ pub(super) fn lines(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
 }
 
 fn numbered(text: &[u8]) -> impl Iterator<Item = (&[u8], usize)> {
-    text.split(|&byte| byte == b'\n').zip(1..)
+    crate::util::lines::lines(text).zip(1..)
 }
 
 fn is_long_comment(line: &[u8]) -> bool {

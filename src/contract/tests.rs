@@ -300,6 +300,14 @@ fn the_header_ends_where_code_begins() {
     assert_eq!(header::lines(script.as_bytes()).count(), 1);
 }
 
+#[test]
+fn lines_of_the_header_end_as_in_lua() {
+    let script = "#!lua\n-- text\r--!contract c\r\n--!nonsense\rreturn 1";
+    assert_eq!(Contract::parse(script).unwrap_err().line(), 4);
+    let lines: Vec<_> = header::lines(script.as_bytes()).collect();
+    assert_eq!(lines, [(3, b"contract c" as &[u8]), (4, b"nonsense")]);
+}
+
 mod any_text {
     use super::*;
     use proptest::prelude::*;
@@ -316,7 +324,7 @@ mod any_text {
             while !TAKE.is_char_boundary(end) { end += 1; }
             let text = format!("{}{put}{}", &TAKE[..start], &TAKE[end..]);
             if let Err(error) = Contract::parse(&text) {
-                prop_assert!(error.line() >= 1 && error.line() <= text.lines().count().max(1) + 1, "{error}");
+                prop_assert!(error.line() >= 1 && error.line() <= crate::util::lines::lines(text.as_bytes()).count().max(1) + 1, "{error}");
                 prop_assert!(error.column() >= 1, "{error}");
             }
         }

@@ -6,6 +6,7 @@ pub(crate) struct Word {
     pub(crate) kind: WordKind,
     pub(crate) start: usize,
     pub(crate) end: usize,
+    pub(crate) line: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

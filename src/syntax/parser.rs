@@ -67,7 +67,8 @@ impl Parser<'_> {
             Token::Number(..) => WordKind::Number,
             Token::Text(_) => WordKind::Text,
         };
-        self.outline.words.push(Word { kind, start: self.lexer.from, end: self.lexer.at });
+        let (start, end, line) = (self.lexer.from, self.lexer.at, self.place.line);
+        self.outline.words.push(Word { kind, start, end, line });
         self.last_line = self.lexer.line;
         let (token, place) = self.lexer.next()?;
         self.place = place;

@@ -14,6 +14,7 @@ pub mod glob;
 pub mod hasher;
 pub mod histogram;
 pub mod latency;
+pub mod lines;
 pub mod long_double;
 pub mod lrand48;
 pub mod lzf;

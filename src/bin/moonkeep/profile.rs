@@ -119,11 +119,10 @@ pub(crate) fn table(scripts: &[ScriptCoverage]) -> String {
         let (instructions, calls) = (plural(instructions, "instruction"), plural(calls, "call"));
         text.push_str(&format!("profile: {}: {instructions}, {calls}\n", script.name));
         text.push_str("    hits  instructions  calls   line  source\n");
-        let source = String::from_utf8_lossy(&script.source);
-        let lines: Vec<&str> = source.lines().collect();
+        let lines = script.source_lines();
         for line in &script.lines {
             let shown = |count: u64| if count == 0 { ".".to_owned() } else { count.to_string() };
-            let source = lines.get(line.line as usize - 1).unwrap_or(&"").trim_end();
+            let source = lines.get(line.line as usize - 1).map_or("", |source| source.trim_end());
             let source = harmless(&source.replace('\t', "    "));
             text.push_str(&format!(
                 "{:>8}  {:>12}  {:>5}  {:>5}  {source}\n",

@@ -78,7 +78,7 @@ impl Source {
 
 /// Whether a line looks like one of a contract, wherever it stands.
 fn has_clauses(text: &[u8]) -> bool {
-    text.split(|&byte| byte == b'\n').any(|line| line.trim_ascii_start().starts_with(b"--!"))
+    text.split(|byte| matches!(byte, b'\n' | b'\r')).any(|line| line.trim_ascii_start().starts_with(b"--!"))
 }
 
 fn parse(name: &str, text: &[u8]) -> Result<Contract, Refusal> {

@@ -6,6 +6,7 @@ mod report;
 use super::bytecode::Paths;
 use crate::command::shebang;
 use crate::util::digest::sha1_hex;
+use crate::util::lines::lines;
 use parking_lot::Mutex;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -163,19 +164,6 @@ impl Watched {
     }
 }
 
-/// The lines of a text as the VM counts them: a line ends with LF, CR, or both in either order.
-fn source_lines(text: &[u8]) -> Vec<Cow<'_, str>> {
-    let (mut lines, mut rest) = (Vec::new(), text);
-    while !rest.is_empty() {
-        let length = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')).unwrap_or(rest.len());
-        lines.push(String::from_utf8_lossy(&rest[..length]));
-        let is_pair =
-            rest.get(length + 1).is_some_and(|byte| matches!(byte, b'\n' | b'\r') && *byte != rest[length]);
-        rest = rest.get(length + 1 + usize::from(is_pair)..).unwrap_or_default();
-    }
-    lines
-}
-
 impl ScriptCoverage {
     /// The lines of the text as the VM counts them, whatever they end with; bytes that are no UTF-8 are replaced.
     ///
@@ -189,7 +177,7 @@ impl ScriptCoverage {
     /// # Ok::<(), moonkeep::Error>(())
     /// ```
     pub fn source_lines(&self) -> Vec<Cow<'_, str>> {
-        source_lines(&self.source)
+        lines(&self.source).map(String::from_utf8_lossy).collect()
     }
     /// The lines that can run and did not, in order.
     pub fn missed(&self) -> Vec<u32> {
