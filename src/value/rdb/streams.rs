@@ -1,5 +1,6 @@
 //! Streams in the server's format: a listpack for each block, the counters, then the groups with what their consumers
-//! have not acknowledged. Entries that were deleted within a block are read but not written.
+//! have not acknowledged. Of the entries that were deleted within a block only one is written, and without fields: the last
+//! of the block, by whose ID blocks are trimmed.
 
 use super::listpack::{self, Builder, Item};
 use super::{Broken, Fault, Reader, Writer, kinds};
@@ -15,9 +16,8 @@ const SAME_FIELDS: i64 = 2;
 
 /// Writes a stream.
 pub(super) fn write(writer: &mut Writer, stream: &Stream) {
-    let blocks = || stream.blocks().filter(|block| block.len() > 0);
-    writer.length(blocks().count() as u64);
-    for block in blocks() {
+    writer.length(stream.blocks().count() as u64);
+    for block in stream.blocks() {
         writer.string(&raw_id(block.first));
         writer.string(&listpack_of(block));
     }
@@ -69,16 +69,16 @@ fn id_of_raw(raw: [u8; 16]) -> StreamId {
 /// A block as the server's node has it: a header with the names of the fields, then the entries.
 fn listpack_of(block: &Block) -> Vec<u8> {
     let mut listpack = Builder::default();
+    let last = block.items(None, None).next_back().map(|item| block.decode(item).id);
+    let is_last_deleted = last != Some(block.last);
     listpack.push_integer(block.len() as i64);
-    listpack.push_integer(0);
+    listpack.push_integer(i64::from(is_last_deleted));
     listpack.push_integer(block.names.len() as i64);
     block.names.iter().for_each(|name| listpack.push(name));
     listpack.push_integer(0);
     for entry in block.items(None, None).map(|item| block.decode(item)) {
         let (count, same) = (entry.field_count() as i64, entry.names.is_some());
-        listpack.push_integer(if same { SAME_FIELDS } else { 0 });
-        listpack.push_integer(entry.id.ms.wrapping_sub(block.first.ms) as i64);
-        listpack.push_integer(entry.id.seq.wrapping_sub(block.first.seq) as i64);
+        push_place(&mut listpack, block, if same { SAME_FIELDS } else { 0 }, entry.id);
         if !same {
             listpack.push_integer(count);
         }
@@ -90,7 +90,20 @@ fn listpack_of(block: &Block) -> Vec<u8> {
         }
         listpack.push_integer(if same { count + 3 } else { 2 * count + 4 });
     }
+    if is_last_deleted {
+        push_place(&mut listpack, block, DELETED, block.last);
+        // No fields, and four items before this one.
+        listpack.push_integer(0);
+        listpack.push_integer(4);
+    }
     listpack.finish()
+}
+
+/// What an entry begins with: its flags, and its ID as the difference to the first of the block.
+fn push_place(listpack: &mut Builder, block: &Block, flags: i64, id: StreamId) {
+    listpack.push_integer(flags);
+    listpack.push_integer(id.ms.wrapping_sub(block.first.ms) as i64);
+    listpack.push_integer(id.seq.wrapping_sub(block.first.seq) as i64);
 }
 
 /// Reads a stream.
