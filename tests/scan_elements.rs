@@ -216,3 +216,26 @@ fn a_scan_in_one_call_leaves_no_trace_and_a_copy_has_cursors_of_its_own() {
     assert_eq!(world.scan(&next, 100).1.len(), 597);
     assert_eq!(world.scan("0", 100).0, "8589935089");
 }
+
+#[test]
+fn what_goes_during_a_walk_makes_nothing_come_twice() {
+    for kind in [Kind::Set, Kind::Hash, Kind::ZSet] {
+        let mut world = World::new(kind);
+        world.add("k", 0..600);
+        let (mut cursor, mut returned, mut first) = ("0".to_owned(), Vec::new(), 0);
+        loop {
+            let (next, found) = world.scan(&cursor, 50);
+            returned.extend(found);
+            if next == "0" {
+                break;
+            }
+            cursor = next;
+            world.perform(&Act::Remove("k", first, 20));
+            world.perform(&Act::Remove("k", 580 - first, 10));
+            first += 40;
+        }
+        let different: BTreeSet<_> = returned.iter().cloned().collect();
+        assert_eq!(returned.len(), different.len(), "{kind:?}");
+        assert!(world.elements().is_subset(&different), "{kind:?}");
+    }
+}

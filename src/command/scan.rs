@@ -59,7 +59,7 @@ pub fn begin<'c, 'a>(
     cx: &'c mut Ctx<'_>,
     argv: Argv<'a>,
     len: impl FnOnce(&Value) -> Result<usize, Failure>,
-) -> Result<Option<(&'c Value, u64, ScanOptions<'a>)>, Failure> {
+) -> Result<Option<(&'c mut Value, u64, ScanOptions<'a>)>, Failure> {
     let cursor = cursor(argv[2])?;
     let Some(entry) = cx.read(argv[1]) else { return Ok(None) };
     let len = len(entry.value())?;

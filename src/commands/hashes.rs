@@ -406,7 +406,7 @@ fn hscan(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Fail
         scan::reply(out, 0, 0, &Reply::new());
         return Ok(Flow::Done);
     };
-    let hash = value.as_hash()?;
+    let hash = value.as_hash_mut()?;
     let (mut found, mut len) = (Reply::new(), 0);
     let next = hash.scan(cursor, options.count, |field, value| {
         if options.matches(field) {

@@ -342,7 +342,7 @@ fn sscan(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Fail
         scan::reply(out, 0, 0, &Reply::new());
         return Ok(Flow::Done);
     };
-    let set = value.as_set()?;
+    let set = value.as_set_mut()?;
     let (mut found, mut len) = (Reply::new(), 0);
     let next = set.scan(cursor, options.count, |member| {
         if options.matches(member) {

@@ -381,7 +381,7 @@ fn zscan(cx: &mut Ctx<'_>, argv: Argv<'_>, out: &mut Reply) -> Result<Flow, Fail
         scan::reply(out, 0, 0, &Reply::new());
         return Ok(Flow::Done);
     };
-    let zset = value.as_zset()?;
+    let zset = value.as_zset_mut()?;
     let (mut found, mut len, mut text) = (Reply::new(), 0, NumBuf::new());
     // A small set keeps scores as texts, and these have more digits of large integers.
     let format = if zset.encoding() == "listpack" { format_score } else { format_f64 };

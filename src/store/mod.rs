@@ -318,7 +318,7 @@ impl Store {
     }
     /// The value of a key for a walk over its elements, which was looked up just before. A value on which a walk in
     /// steps begins gets a number, so that its cursors are known from those of what the key held before or holds later.
-    pub fn walked(&mut self, db: Db, key: &[u8], begins: bool) -> Option<&Value> {
+    pub fn walked(&mut self, db: Db, key: &[u8], begins: bool) -> Option<&mut Value> {
         const WALKS_MAX: u32 = u32::MAX >> 1;
         let slot = self.keyspace(db).find_entry(key)?.0;
         if begins && self.keyspace(db).get(slot)?.value().walk() == Some(0) {
@@ -326,7 +326,7 @@ impl Store {
             let number = self.walks;
             self.keyspace_mut(db).get_mut(slot)?.value.set_walk(number);
         }
-        self.keyspace(db).get(slot).map(Entry::value)
+        self.keyspace_mut(db).get_mut(slot).map(|entry| &mut entry.value)
     }
     /// A random key that is alive; where those whose time is over stay, and there may be no others, perhaps one of them.
     pub fn random_key(&mut self, db: Db) -> Option<Bytes> {

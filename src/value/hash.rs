@@ -158,9 +158,9 @@ impl Hash {
     }
 
     /// Passes about `count` fields (all, while the hash is small) to `each`; returns the next cursor, 0 at the end.
-    /// A field that is there throughout the walk is passed at least once.
-    pub fn scan(&self, cursor: u64, count: usize, mut each: impl FnMut(&[u8], &[u8])) -> u64 {
-        match &self.form {
+    /// A field that is there throughout the walk is passed at least once, and twice only when walks over the value meet.
+    pub fn scan(&mut self, cursor: u64, count: usize, mut each: impl FnMut(&[u8], &[u8])) -> u64 {
+        match &mut self.form {
             Form::Packed(_) => {
                 self.iter().for_each(|(field, value)| each(field, value));
                 0

@@ -203,9 +203,9 @@ impl Set {
     }
 
     /// Passes about `count` members (all, while the set is one of integers) to `each`; returns the next cursor, 0 at
-    /// the end. A member that is there throughout the walk is passed at least once.
-    pub fn scan(&self, cursor: u64, count: usize, mut each: impl FnMut(&[u8])) -> u64 {
-        match &self.form {
+    /// the end. A member that is there throughout the walk is passed at least once, and twice only when walks over the value meet.
+    pub fn scan(&mut self, cursor: u64, count: usize, mut each: impl FnMut(&[u8])) -> u64 {
+        match &mut self.form {
             Form::Integers(_) => {
                 self.iter().for_each(|member| each(&member));
                 0

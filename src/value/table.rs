@@ -1,8 +1,10 @@
 //! `Table`: the large form of hashes, sets and sorted sets: items in a dense vector, and a hash table of their
 //! places. A removed item is replaced by the last one, so that the vector has no holes: a random item is one index
 //! away. Items therefore only ever move down, and `scan` walks down too: an item that is there from the first call
-//! to the last is always ahead of the cursor or already returned, whatever is added and removed in between. A table
-//! that took the place of another has its items elsewhere: it knows a cursor of the other by its number.
+//! to the last is always ahead of the cursor or already returned, whatever is added and removed in between. What the
+//! latest walk has passed does not move back to where it is yet to come, so that it passes nothing twice: before an
+//! item ahead of it is removed, the last of those ahead takes its place. A table that took the place of another has its
+//! items elsewhere: it knows a cursor of the other by its number.
 
 use super::places::Places;
 use crate::util::hasher::Hasher;
@@ -25,7 +27,19 @@ pub struct Table<T> {
     places: Places,
     hasher: Hasher,
     items_heap_bytes: usize,
-    walk: u32,
+    /// There from the first walk in steps.
+    walk: Option<Box<Walk>>,
+}
+
+/// The latest walk over a table.
+#[derive(Clone)]
+struct Walk {
+    /// In the cursors of all walks over this table.
+    number: u32,
+    /// The place in the cursor that was handed out last.
+    handed: u32,
+    /// How many items are ahead: as many as `handed`, less those of them that were removed since.
+    ahead: u32,
 }
 
 impl<T: Keyed> Default for Table<T> {
@@ -42,7 +56,7 @@ impl<T: Keyed> Table<T> {
             places: Places::with_capacity(capacity),
             hasher: Hasher::default(),
             items_heap_bytes: 0,
-            walk: 0,
+            walk: None,
         }
     }
 
@@ -106,8 +120,9 @@ impl<T: Keyed> Table<T> {
         Some(result)
     }
 
-    /// Removes the item at a place; the last item moves there.
+    /// Removes the item at a place; the last item moves there, or to where [`pass`](Self::pass) brings the removed one.
     pub fn remove(&mut self, place: u32) -> Option<T> {
+        let place = self.pass(place);
         let last = self.items.len().checked_sub(1)? as u32;
         self.places.remove(self.hash_at(place)?, place);
         if place != last {
@@ -119,7 +134,35 @@ impl<T: Keyed> Table<T> {
         Some(item)
     }
 
-    /// Removes the item with this key; the last item moves to its place.
+    /// Where [`pass`](Self::pass) would bring the item at a place.
+    #[inline]
+    pub fn passed_at(&self, place: u32) -> u32 {
+        match &self.walk {
+            Some(walk) if place < walk.ahead => walk.ahead - 1,
+            _ => place,
+        }
+    }
+
+    /// Takes an item out of those that the latest walk has ahead, and returns where it is now. The last of these is at its
+    /// place then.
+    #[inline]
+    pub fn pass(&mut self, place: u32) -> u32 {
+        let to = self.passed_at(place);
+        match &mut self.walk {
+            Some(walk) if place < walk.ahead => walk.ahead = to,
+            _ => return place,
+        }
+        if to != place
+            && let (Some(from_hash), Some(to_hash)) = (self.hash_at(place), self.hash_at(to))
+        {
+            self.places.update(from_hash, place, to);
+            self.places.update(to_hash, to, place);
+            self.items.swap(place as usize, to as usize);
+        }
+        to
+    }
+
+    /// Removes the item with this key, as [`remove`](Self::remove) does.
     pub fn remove_key(&mut self, key: &[u8]) -> Option<T> {
         let place = self.find(key).ok()?;
         self.remove(place)
@@ -141,26 +184,31 @@ impl<T: Keyed> Table<T> {
 
     /// The number in cursors of this table; 0 until it got one.
     pub fn walk(&self) -> u32 {
-        self.walk
+        self.walk.as_ref().map_or(0, |walk| walk.number)
     }
 
-    /// Sets the number in cursors of this table.
+    /// Sets the number in cursors of this table; 0 for none.
     pub fn set_walk(&mut self, number: u32) {
-        self.walk = number;
+        self.walk = (number > 0).then(|| Box::new(Walk { number, handed: 0, ahead: 0 }));
     }
 
     /// Passes up to `count` items to `each` and returns the cursor to go on with: 0 when the walk is over.
     /// A walk starts with cursor 0. With a cursor of another table it passes all that there is and is over.
-    pub fn scan(&self, cursor: u64, count: usize, mut each: impl FnMut(&T)) -> u64 {
-        let (number, place) = ((cursor >> 32) as u32, cursor as u32 as usize);
-        let (end, count) = match cursor {
-            0 => (self.len(), count),
-            _ if number == self.walk => (place.min(self.len()), count),
-            _ => (self.len(), usize::MAX),
+    pub fn scan(&mut self, cursor: u64, count: usize, mut each: impl FnMut(&T)) -> u64 {
+        let (number, place) = ((cursor >> 32) as u32, cursor as u32);
+        let len = self.len();
+        let (end, count) = match &self.walk {
+            _ if cursor == 0 => (len, count),
+            Some(walk) if number == walk.number && place == walk.handed => (walk.ahead as usize, count),
+            _ if number == self.walk() => (len.min(place as usize), count),
+            _ => (len, usize::MAX),
         };
         let start = end.saturating_sub(count.max(1));
         self.items[start..end].iter().rev().for_each(&mut each);
-        if start == 0 { 0 } else { u64::from(self.walk) << 32 | start as u64 }
+        if let Some(walk) = &mut self.walk {
+            (walk.handed, walk.ahead) = (start as u32, start as u32);
+        }
+        if start == 0 { 0 } else { u64::from(self.walk()) << 32 | start as u64 }
     }
 
     /// About how many bytes the table and its items take up. It depends on the items alone, not on room kept for
@@ -238,6 +286,41 @@ mod tests {
                 }
             }
             prop_assert!(seen[..staying as usize].iter().all(|seen| *seen));
+        }
+
+        /// A walk that no other one meets passes an item once for each time that it was added.
+        #[test]
+        fn a_scan_returns_nothing_twice(
+            count in 1..20_usize,
+            walks in 1..4_u32,
+            changes in prop::collection::vec((any::<bool>(), 0..400_u32), 0..600),
+        ) {
+            let mut table = Table::default();
+            (0..300).for_each(|number| add(&mut table, number));
+            table.set_walk(7);
+            // Walks that were given up change nothing.
+            (1..walks).for_each(|_| assert_ne!(table.scan(0, count, |_| ()), 0));
+            let (mut seen, mut added, mut cursor) = ([0; 400], [1; 400], 0);
+            let mut changes = changes.into_iter();
+            loop {
+                cursor = table.scan(cursor, count, |item| seen[item.1 as usize] += 1);
+                if cursor == 0 {
+                    break;
+                }
+                for (insert, number) in changes.by_ref().take(20) {
+                    if !insert {
+                        remove(&mut table, number);
+                    } else if table.get(number.to_string().as_bytes()).is_none() {
+                        add(&mut table, number);
+                        added[number as usize] += 1;
+                    }
+                }
+            }
+            prop_assert!(seen.iter().zip(&added).all(|(seen, added)| seen <= added));
+            for place in 0..table.len() as u32 {
+                let key = table.at(place).unwrap().0.clone();
+                prop_assert_eq!(table.find(&key), Ok(place));
+            }
         }
     }
 }

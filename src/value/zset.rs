@@ -353,9 +353,9 @@ impl ZSet {
     }
 
     /// Passes about `count` members (all, while the set is small) to `each`; returns the next cursor, 0 at the end.
-    /// A member that is there throughout the walk is passed at least once.
-    pub fn scan(&self, cursor: u64, count: usize, mut each: impl FnMut(&[u8], f64)) -> u64 {
-        match &self.form {
+    /// A member that is there throughout the walk is passed at least once, and twice only when walks over the value meet.
+    pub fn scan(&mut self, cursor: u64, count: usize, mut each: impl FnMut(&[u8], f64)) -> u64 {
+        match &mut self.form {
             Form::Packed(_) => {
                 self.iter().for_each(|(member, score)| each(member, score));
                 0
@@ -411,18 +411,25 @@ impl Indexed {
         }
     }
 
-    /// Removes the member at a place; the last member of the table moves there.
+    /// Removes the member at a place. Up to two others move in the table: see [`Table::remove`].
     fn remove_place(&mut self, place: u32) -> Option<f64> {
         self.remove_from_order(place);
+        self.expect_move(self.members.passed_at(place), place);
+        let place = self.members.pass(place);
         let last = (self.members.len() as u32).checked_sub(1)?;
+        self.expect_move(last, place);
+        self.members.remove(place).map(|member| member.score)
+    }
+
+    /// Tells the order that the member at one place is about to move to another, that of a member it does not have.
+    fn expect_move(&mut self, from: u32, to: u32) {
         let members = self.members.items();
-        if place != last
-            && let Some(moved) = members.get(last as usize)
+        if from != to
+            && let Some(moved) = members.get(from as usize)
         {
-            let entry = Entry { score: moved.score, id: place };
+            let entry = Entry { score: moved.score, id: to };
             self.order.replace(through(members, moved), entry);
         }
-        self.members.remove(place).map(|member| member.score)
     }
 
     fn insert_in_order(&mut self, place: u32, score: f64) {

@@ -123,7 +123,7 @@ impl Model {
     }
 }
 
-fn check(zset: &ZSet, model: &Model) -> Result<(), TestCaseError> {
+fn check(zset: &mut ZSet, model: &Model) -> Result<(), TestCaseError> {
     let entries: Vec<_> = zset.iter().map(|(name, score)| (score, name.to_vec())).collect();
     prop_assert_eq!(&entries, &model.0);
     let reversed: Vec<_> = zset.iter().rev().map(|(name, score)| (score, name.to_vec())).collect();
@@ -149,7 +149,7 @@ proptest! {
     #[test]
     fn it_behaves_like_a_sorted_vector(
         max_entries in 0..40_usize,
-        steps in prop::collection::vec((0..5_u8, 0..60_u8, -4..5_i8), 1..200),
+        steps in prop::collection::vec((0..6_u8, 0..60_u8, -4..5_i8), 1..200),
     ) {
         let limits = Limits { max_entries, max_value: 64 };
         let (mut zset, mut model) = (ZSet::new(), Model::default());
@@ -163,10 +163,15 @@ proptest! {
                     prop_assert_eq!(zset.remove_range(ranks), expected);
                     model.0.retain(|(other, _)| *other != score);
                 }
+                // Members that a walk has passed do not move back to those that it has not.
+                2 => {
+                    zset.set_walk(1);
+                    zset.scan(0, usize::from(member[0] - b'0'), |_, _| ());
+                }
                 _ => prop_assert_eq!(zset.insert(&member, score, &limits), model.insert(&member, score)),
             }
         }
-        check(&zset, &model)?;
+        check(&mut zset, &model)?;
         let mut large = ZSet::new();
         model.0.iter().for_each(|(score, name)| { large.insert(name, *score, &LARGE); });
         prop_assert_eq!(&large, &zset);
