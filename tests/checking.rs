@@ -38,7 +38,7 @@ type Broken = (&'static str, &'static str, &'static str, Rule, &'static str);
 
 /// The eleven mutants of the three documents' scripts.
 const DOCUMENTS: [Broken; 11] = [
-    ("decrease_stock", "^[1-9]%d*$", "^%d+$", Rule::Refusal, "ERR value is not an integer or out of range"),
+    ("decrease_stock", "^[1-9]%d*$", "^%d+$", Rule::Refusal, "Quantity must be a positive"),
     ("decrease_stock", "number <= MOST", "number <= MOST + 1", Rule::Refusal, "replied"),
     ("decrease_stock", "stock < quantity", "stock <= quantity", Rule::Reply, "it is [0, 1]"),
     (

@@ -372,7 +372,7 @@ fn a_wrong_call_says_what_is_right_and_gives_status_2() {
         ),
         (
             &["eval", "--advance", "5 sec", STOCK],
-            "--advance takes a duration as in 500ms, 5s, 2m, 1h, 1d, or a number of milliseconds, not \"5 sec\"",
+            "--advance takes a duration as in 250us, 500ms, 5s, 2m, 1h, 1d, or a number of milliseconds, not \"5 sec\"",
         ),
         (
             &["eval", "--setup", "nofile.txt", STOCK],

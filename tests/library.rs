@@ -193,7 +193,7 @@ fn problem(engine: &Engine, checked: &Script, input: &Input) -> Option<String> {
     for command in &input.setup {
         client.call(command).expect("the set-up runs");
     }
-    engine.advance(Duration::from_millis(input.advance_ms)).expect("a manual clock");
+    engine.advance(input.advance()).expect("a manual clock");
     let call = checked.call().keys(&input.keys).args(&input.args);
     let verdict = call.verdict(&mut client).expect("judged").expect("a contract");
     let mut reply = Reply::new();

@@ -17,6 +17,7 @@ mod cli;
 mod clients;
 mod cluster;
 mod contract_edges;
+mod contract_many;
 mod contracts;
 mod corpus;
 mod coverage;

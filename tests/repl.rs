@@ -373,7 +373,7 @@ fn each_refusal_says_what_to_do() {
         (":advance 5 s", ":advance takes: DURATION"),
         (
             ":advance 5sec",
-            ":advance takes a duration as in 500ms, 5s, 2m, 1h, 1d, or a number of milliseconds, not \"5sec\"",
+            ":advance takes a duration as in 250us, 500ms, 5s, 2m, 1h, 1d, or a number of milliseconds, not \"5sec\"",
         ),
         (":now noon", ":now takes Unix milliseconds, not \"noon\""),
         (":restore x", "there is no snapshot \"x\", nor another one with a name: :snapshot x keeps one"),

@@ -5,7 +5,6 @@ use super::bodies::START_MS;
 use super::kept::Kept;
 use moonkeep::lint::lint;
 use moonkeep::{Builder, Clock, Contract, Coverage, Engine, Input, Limits, Reply, Script};
-use std::time::Duration;
 
 /// How many of a contract's inputs are tried.
 const INPUTS: usize = 4;
@@ -71,7 +70,7 @@ fn run_on(engine: &Engine, script: &Script, input: &Input) -> (String, u64) {
     for command in &input.setup {
         client.call_into(command, &mut reply).expect("the engine is free");
     }
-    engine.advance(Duration::from_millis(input.advance_ms)).expect("a manual clock");
+    engine.advance(input.advance()).expect("a manual clock");
     let call = script.call().keys(&input.keys).args(&input.args);
     let outcome = match call.run_into(&mut client, &mut reply) {
         Ok(()) => format!("{reply:?}"),

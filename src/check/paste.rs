@@ -35,7 +35,10 @@ impl fmt::Display for Input {
         for command in &self.setup {
             writeln!(f, "{}", join_words(command))?;
         }
-        writeln!(f, "advance {} ms", self.advance_ms)?;
+        match self.advance_us {
+            0 => writeln!(f, "advance {} ms", self.advance_ms)?,
+            us => writeln!(f, "advance {} ms {us} us", self.advance_ms)?,
+        }
         write!(f, "call {}", self.keys.len())?;
         self.keys.iter().chain(&self.args).try_for_each(|word| write!(f, " {}", quote_word(word)))
     }
@@ -45,7 +48,7 @@ impl FromStr for Input {
     type Err = InputError;
 
     fn from_str(text: &str) -> Result<Self, InputError> {
-        let mut input = Input { setup: Vec::new(), advance_ms: 0, keys: Vec::new(), args: Vec::new() };
+        let mut input = Input::default();
         let mut is_called = false;
         for (line, number) in text.lines().zip(1..) {
             // A remark may hold any text, quotes too.
@@ -58,11 +61,16 @@ impl FromStr for Input {
             match first {
                 _ if is_called => return Err(wrong("nothing follows the call")),
                 b"advance" => {
-                    input.advance_ms = number_at(&words).ok_or_else(|| wrong("it is advance N ms"))?
+                    let told = || wrong("it is advance N ms, or advance N ms N us with less than 1000");
+                    input.advance_ms = number_at(&words, 1).ok_or_else(told)?;
+                    if words.len() > 3 {
+                        let us = number_at(&words, 3).filter(|us| *us < 1000);
+                        input.advance_us = us.ok_or_else(told)?;
+                    }
                 }
                 b"call" => {
                     is_called = true;
-                    let keys = number_at(&words).and_then(|keys| usize::try_from(keys).ok());
+                    let keys = number_at(&words, 1).and_then(|keys| usize::try_from(keys).ok());
                     let keys = keys.filter(|keys| *keys <= words.len() - 2);
                     let keys = keys.ok_or_else(|| wrong("it is call NUMKEYS KEY... ARG..."))?;
                     input.keys = words[2..2 + keys].to_vec();
@@ -82,8 +90,8 @@ fn is_remark(line: &str) -> bool {
     text.is_empty() || text.starts_with('#')
 }
 
-fn number_at(words: &[Vec<u8>]) -> Option<u64> {
-    std::str::from_utf8(words.get(1)?).ok()?.parse().ok()
+fn number_at(words: &[Vec<u8>], at: usize) -> Option<u64> {
+    std::str::from_utf8(words.get(at)?).ok()?.parse().ok()
 }
 
 impl CheckFailure {
@@ -113,12 +121,14 @@ impl MissedLine {
 impl Input {
     /// The command that makes the call in a terminal, held to the contract or not.
     fn command(&self, script: &str, checked: bool) -> String {
-        let Input { setup, advance_ms, keys, args } = self;
+        let Input { setup, advance_ms, advance_us, keys, args } = self;
         let mut command = "moonkeep eval".to_owned();
         for words in setup {
             command += &format!(" --do {}", shell_word(&join_words(words)));
         }
-        if *advance_ms > 0 {
+        if *advance_us > 0 {
+            command += &format!(" --advance {}us", self.advance().as_micros());
+        } else if *advance_ms > 0 {
             command += &format!(" --advance {advance_ms}ms");
         }
         let is_text =
@@ -157,7 +167,7 @@ mod tests {
     fn mistakes_are_told_with_their_line() {
         for (text, told) in [
             ("SET k v\nadvance 5 ms", "line 2: a call is missing"),
-            ("advance x ms\ncall 0", "line 1: it is advance N ms"),
+            ("advance x ms\ncall 0", "line 1: it is advance N ms, or advance N ms N us with less than 1000"),
             ("# first\ncall 2 a", "line 2: it is call NUMKEYS KEY... ARG..."),
             ("SET k \"v\ncall 0", "line 1: a quote is not closed"),
             ("call 0\nSET k v", "line 2: nothing follows the call"),

@@ -2,6 +2,7 @@
 //! one order, until none fails any more.
 
 use crate::contract::Input;
+use std::time::Duration;
 
 /// Enough for every call that was seen; a bound all the same.
 pub(super) const TRIES: usize = 4000;
@@ -30,11 +31,11 @@ fn step(input: &Input, left: &mut usize, fails: &mut dyn FnMut(&Input) -> bool) 
 }
 
 /// Calls are compared by this: fewer commands, fewer words, fewer bytes, less time, plainer bytes.
-fn weight(input: &Input) -> (usize, usize, usize, u64, Vec<u8>) {
+fn weight(input: &Input) -> (usize, usize, usize, Duration, Vec<u8>) {
     let words = || input.setup.iter().flatten().chain(&input.args);
     let bytes = words().map(Vec::len).sum();
     let count = words().count() + input.keys.len();
-    (input.setup.len(), count, bytes, input.advance_ms, words().flatten().map(|byte| rank(*byte)).collect())
+    (input.setup.len(), count, bytes, input.advance(), words().flatten().map(|byte| rank(*byte)).collect())
 }
 
 /// Digits are plainer than letters, letters than all the rest.
@@ -83,8 +84,10 @@ fn sooner(input: &Input) -> Vec<Input> {
         }
         Some(less)
     };
+    let whole = Input { advance_us: 0, ..input.clone() };
     let times = [input.advance_ms, input.advance_ms.saturating_sub(1), input.advance_ms / 2];
-    times.into_iter().filter(|by| *by > 0).filter_map(less_by).collect()
+    let less = times.into_iter().filter(|by| *by > 0).filter_map(less_by);
+    less.chain((input.advance_us > 0).then_some(whole)).collect()
 }
 
 /// The texts that may be another one: arguments, and what keys hold; each once.
@@ -172,6 +175,7 @@ mod tests {
             advance_ms: 1000,
             keys: vec![b"k".to_vec()],
             args: vec![quantity.as_bytes().to_vec()],
+            ..Input::default()
         }
     }
 

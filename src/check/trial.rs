@@ -13,7 +13,6 @@ use crate::script::{Coverage, Limits, Tally, Watched};
 use crate::store::JournalEntry;
 use crate::util::clock::Clock;
 use crate::util::words::join_words;
-use std::time::Duration;
 
 /// An engine that is used again from call to call.
 struct Bench {
@@ -74,7 +73,7 @@ impl Bench {
         if self.client.in_transaction()? {
             return Err(Error::usage("the set-up leaves a MULTI open, and the script would be queued"));
         }
-        self.engine.advance(Duration::from_millis(input.advance_ms))?;
+        self.engine.advance(input.advance())?;
         self.journal.take().map(|_| ())
     }
 }

@@ -191,6 +191,10 @@ impl ContractBuilder {
     pub fn key(self, name: &str, rule: KeyRule) -> Self {
         self.clause(format!("key {name} {}", rule.0))
     }
+    /// The rest of `KEYS`: so many of them; what is said of this name is said of each.
+    pub fn keys(self, name: &str, rule: KeyRule, count: RangeInclusive<usize>) -> Self {
+        self.clause(format!("key {name} {} ...{}", rule.0, written_count(count)))
+    }
     /// The next of `ARGV`.
     pub fn arg(self, name: &str, rule: TextRule) -> Self {
         self.clause(format!("argv {name} {}", rule.written()))
@@ -201,9 +205,12 @@ impl ContractBuilder {
     }
     /// The rest of `ARGV`: so many of them.
     pub fn args(self, name: &str, rule: TextRule, count: RangeInclusive<usize>) -> Self {
-        let (min, max) = count.into_inner();
-        let most = i64::try_from(max).unwrap_or(i64::MAX);
-        self.clause(format!("argv {name} {} ...({min}, {most})", rule.written()))
+        self.clause(format!("argv {name} {} ...{}", rule.written(), written_count(count)))
+    }
+    /// Callers keep to the numbers of keys and arguments: the script does not look at them, and nothing is said of other
+    /// calls.
+    pub fn arity_trusted(self) -> Self {
+        self.clause("arity trusted")
     }
     /// What a wrong call is answered: `what` is wrong, as `arity`, `quantity`, `ttl.range` or several with commas between;
     /// in the order in which the script looks.
@@ -294,4 +301,9 @@ impl ContractBuilder {
         }
         Ok(contract)
     }
+}
+
+fn written_count(count: RangeInclusive<usize>) -> String {
+    let (min, max) = count.into_inner();
+    format!("({min}, {})", i64::try_from(max).unwrap_or(i64::MAX))
 }

@@ -97,6 +97,22 @@ impl CallFacts<'_> {
             None => 0,
         }
     }
+    /// How many keys or arguments a name stands for, also one that may be given any number of times.
+    pub fn count(&self, name: &str) -> usize {
+        match self.declared.place(name) {
+            Some(Place::Key(key)) => self.declared.keys_of(key, self.facts.keys.len()).len(),
+            Some(Place::Arg(_)) => self.texts(name).len(),
+            None => 0,
+        }
+    }
+    /// What each of the keys that a name stands for holds, in order; None for one that is not there.
+    pub fn each_held(&self, name: &str) -> impl Iterator<Item = Option<&Held>> {
+        let keys = match self.declared.place(name) {
+            Some(Place::Key(key)) => self.declared.keys_of(key, self.facts.keys.len()),
+            _ => 0..0,
+        };
+        keys.map(|at| self.facts.held(at))
+    }
     /// The milliseconds that a key has left, as PTTL tells it: -1 without expiry, -2 when it is not there.
     pub fn pttl(&self, name: &str) -> i64 {
         match self.declared.place(name) {

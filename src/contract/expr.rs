@@ -32,7 +32,7 @@ pub(super) enum Expr {
     /// The item of a list at a place.
     Item(usize, Box<Expr>, Option<Form>),
     /// How many arguments there are from this one on.
-    Count(usize),
+    Count(Place),
     Pttl(usize),
     Len(Place),
     Now,
@@ -127,7 +127,8 @@ impl Expr {
             Expr::Value(place, form) => value(facts, *place, *form),
             Expr::Exists(key) => Datum::Bool(facts.held(*key).is_some()),
             Expr::Given(arg) => Datum::Bool(facts.args.len() > *arg),
-            Expr::Count(arg) => Datum::Int(facts.args.len().saturating_sub(*arg) as i128),
+            Expr::Count(Place::Arg(arg)) => Datum::Int(facts.args.len().saturating_sub(*arg) as i128),
+            Expr::Count(Place::Key(key)) => Datum::Int(facts.keys.len().saturating_sub(*key) as i128),
             Expr::Field(key, field, form) => read(facts.field(*key, field), *form),
             Expr::At(key, field, form) => read(facts.field(*key, &text(&field.eval(facts, reply)?)?), *form),
             Expr::Has(key, element) => Datum::Bool(facts.has(*key, &text(&element.eval(facts, reply)?)?)),
@@ -420,7 +421,7 @@ impl<'t> Parser<'_, 't> {
                 let (place, _, _) = self.place("the name of a key or an argument")?;
                 self.cursor.expect(")")?;
                 match place {
-                    Place::Arg(arg) if self.is_many(arg) => Ok((Expr::Count(arg), INT)),
+                    place if self.is_many(place) => Ok((Expr::Count(place), INT)),
                     place => Ok((Expr::Len(place), INT)),
                 }
             }
@@ -436,13 +437,25 @@ impl<'t> Parser<'_, 't> {
             _ => self.held(name, at),
         }
     }
-    fn is_many(&self, arg: usize) -> bool {
-        matches!(self.contract.args[arg].presence, Presence::Many { .. })
+    fn is_many(&self, place: Place) -> bool {
+        match place {
+            Place::Key(key) => self.contract.keys[key].many.is_some(),
+            Place::Arg(arg) => matches!(self.contract.args[arg].presence, Presence::Many { .. }),
+        }
+    }
+    /// Which of many is meant, nothing can say.
+    fn must_be_one(&self, place: Place, name: &str, at: Position) -> Result<(), ContractError> {
+        let what = if matches!(place, Place::Key(_)) { "keys" } else { "arguments" };
+        match self.is_many(place) {
+            true => Err(at.error(format!("{name} is any number of {what}; ask len({name})"))),
+            false => Ok(()),
+        }
     }
     /// `exists(KEY)`, `exists(KEY.FIELD)`, or `exists(ARG)` of an argument that may be missing.
     fn exists(&mut self) -> Parsed {
         self.cursor.expect("(")?;
         let (place, name, at) = self.place("the name of a key or an argument")?;
+        self.must_be_one(place, name, at)?;
         let expr = match place {
             Place::Key(key) if self.cursor.takes(".") => {
                 let (field, _, _) = self.field_name(key)?;
@@ -450,9 +463,6 @@ impl<'t> Parser<'_, 't> {
             }
             Place::Key(key) => Expr::Exists(key),
             Place::Arg(arg) if self.contract.args[arg].presence == Presence::Optional => Expr::Given(arg),
-            Place::Arg(arg) if self.is_many(arg) => {
-                return Err(at.error(format!("{name} is any number of arguments; ask len({name})")));
-            }
             Place::Arg(_) => {
                 return Err(at.error(format!("{name} is always given; exists is for what may be missing")));
             }
@@ -499,6 +509,7 @@ impl<'t> Parser<'_, 't> {
         };
         self.cursor.expect("(")?;
         let (place, name, at) = self.place("the name of a key")?;
+        self.must_be_one(place, name, at)?;
         let (key, elements) = match place {
             Place::Key(key) => match &self.contract.keys[key].kind {
                 KeyType::Collection(kind, elements) if wanted.contains(kind) => (key, elements),
@@ -574,6 +585,7 @@ impl<'t> Parser<'_, 't> {
     fn key_in_parentheses(&mut self) -> Result<usize, ContractError> {
         self.cursor.expect("(")?;
         let (place, name, at) = self.place("the name of a key")?;
+        self.must_be_one(place, name, at)?;
         self.cursor.expect(")")?;
         match place {
             Place::Key(key) => Ok(key),
@@ -591,10 +603,8 @@ impl<'t> Parser<'_, 't> {
     /// What a key or an argument holds.
     fn held(&mut self, name: &str, at: Position) -> Parsed {
         let place = self.contract.place(name).ok_or_else(|| at.error(self.contract.unknown(name)))?;
+        self.must_be_one(place, name, at)?;
         let (grammar, optional) = match place {
-            Place::Arg(arg) if self.is_many(arg) => {
-                return Err(at.error(format!("{name} is any number of arguments; ask len({name})")));
-            }
             Place::Arg(arg) => {
                 let arg = &self.contract.args[arg];
                 (&arg.grammar, arg.presence == Presence::Optional)

@@ -89,7 +89,7 @@ impl<'a> Facts<'a> {
 pub(crate) struct Used {
     /// The keys that they named.
     pub(crate) keys: Vec<(Db, Vec<u8>)>,
-    /// One that looks at whatever keys there are, as KEYS.
+    /// One that reaches keys which it does not name, as KEYS.
     pub(crate) beyond: Option<Vec<u8>>,
 }
 

@@ -2,18 +2,21 @@
 //! that each error clause and each case is reached; some are broken in several places.
 
 use super::grammar::{Form, Grammar};
-use super::{Contract, Elements, Field, KeyType, Presence};
+use super::{Contract, Elements, Field, Key, KeyType, Presence};
 use crate::util::clock::Clock;
 use crate::util::rng::Rng;
+use std::time::Duration;
 
 /// A call, and the state that it meets.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Input {
     /// The commands that make the state, on an empty keyspace.
     pub setup: Vec<Vec<Vec<u8>>>,
     /// How far the clock moves after the set-up, in milliseconds.
     pub advance_ms: u64,
+    /// And how many microseconds more, less than a thousand.
+    pub advance_us: u64,
     /// The keys of the call.
     pub keys: Vec<Vec<u8>>,
     /// The arguments of the call.
@@ -25,16 +28,27 @@ pub struct Input {
 pub struct Inputs<'c> {
     contract: &'c Contract,
     rng: Rng,
+    /// The time between the set-up and the call.
+    advance_ms: u64,
+}
+
+impl Input {
+    /// How far the clock moves after the set-up.
+    pub fn advance(&self) -> Duration {
+        Duration::from_millis(self.advance_ms) + Duration::from_micros(self.advance_us)
+    }
 }
 
 impl<'c> Inputs<'c> {
     pub(super) fn new(contract: &'c Contract, seed: u64) -> Self {
-        Inputs { contract, rng: Rng::new(seed) }
+        Inputs { contract, rng: Rng::new(seed), advance_ms: ADVANCE_MS }
     }
 }
 
-/// The time between the set-up and the call: long enough that a key expires in it, or at its end.
+/// The least time between the set-up and the call: long enough that a key expires in it, or at its end.
 const ADVANCE_MS: u64 = 1000;
+/// Calls have no more keys or arguments than this, but for the least that a contract asks for.
+const COUNT_MOST: usize = 10_000;
 const OTHER_TYPES: [&str; 6] = ["string", "list", "hash", "set", "zset", "stream"];
 
 /// Where a call is to be wrong.
@@ -53,18 +67,27 @@ impl Iterator for Inputs<'_> {
 
     fn next(&mut self) -> Option<Input> {
         let places = self.contract.keys.len() + self.contract.args.len();
+        let trusts_arity = self.contract.trusts_arity();
         let wrongness = match self.pick(16) {
             0..8 => Wrongness::Nowhere,
+            8 if trusts_arity => Wrongness::Nowhere,
             8 => Wrongness::Arity,
             9..15 if places > 0 => Wrongness::At(self.pick(places)),
             _ => Wrongness::Anywhere,
         };
-        let mut input =
-            Input { setup: Vec::new(), advance_ms: ADVANCE_MS, keys: Vec::new(), args: Vec::new() };
+        self.advance_ms = self.some_time();
+        let (advance_ms, advance_us) = (self.advance_ms, [0, 0, 1, 999, self.rng.below(1000)][self.pick(5)]);
+        let (setup, keys, args) = Default::default();
+        let mut input = Input { setup, advance_ms, advance_us, keys, args };
         let mut texts = Vec::new();
-        for at in 0..self.contract.keys.len() {
+        let count = self.key_count(wrongness);
+        for (at, declared) in self.contract.keys.iter().enumerate() {
             let is_wrong = self.is_wrong(wrongness, at);
-            texts.extend(self.key(at, is_wrong, &mut input));
+            let here = if declared.many.is_some() { count.saturating_sub(at) } else { 1 };
+            let wrong_one = self.pick(here.max(1));
+            for number in 0..here {
+                texts.extend(self.key(declared, number, is_wrong && number == wrong_one, &mut input));
+            }
         }
         let count = self.arg_count(wrongness);
         for (at, arg) in self.contract.args.iter().enumerate() {
@@ -78,7 +101,9 @@ impl Iterator for Inputs<'_> {
                 input.args.push(text);
             }
         }
-        if wrongness == Wrongness::Arity || (wrongness == Wrongness::Anywhere && self.pick(2) == 0) {
+        let breaks_arity =
+            wrongness == Wrongness::Arity || (wrongness == Wrongness::Anywhere && self.pick(2) == 0);
+        if breaks_arity && !trusts_arity {
             self.break_arity(&mut input);
         }
         Some(input)
@@ -97,40 +122,71 @@ impl Inputs<'_> {
             Wrongness::Nowhere | Wrongness::Arity => false,
         }
     }
-    /// How many arguments a call is to have: at the ends of what is allowed more often than between; as many as it takes to
-    /// have the one that is to be wrong.
-    fn arg_count(&mut self, wrongness: Wrongness) -> usize {
-        let (least, most) = self.contract.arg_counts();
-        if least == most {
-            return least;
+    /// How long it is from the set-up to the call: half of the time as short as may be.
+    fn some_time(&mut self) -> u64 {
+        match self.pick(8) {
+            0..4 => ADVANCE_MS,
+            4 => ADVANCE_MS + 1,
+            5 => 2 * ADVANCE_MS - 1,
+            6 => ADVANCE_MS + self.rng.below(1000),
+            _ => ADVANCE_MS + self.rng.below(100_000_000),
         }
-        let most = most.min(least + self.contract.args.len() + 60);
-        let few = (most - least).min(self.contract.args.len() + 3);
-        let count = match self.pick(8) {
-            0 => least,
-            1 => most,
-            _ => least + self.pick(few + 1),
+    }
+    fn key_count(&mut self, wrongness: Wrongness) -> usize {
+        let needed = match wrongness {
+            Wrongness::At(place) if place < self.contract.keys.len() => place + 1,
+            _ => 0,
         };
+        let (counts, names) = (self.contract.key_counts(), self.contract.keys.len());
+        self.some_count(counts, names, needed)
+    }
+    fn arg_count(&mut self, wrongness: Wrongness) -> usize {
         let needed = match wrongness {
             Wrongness::At(place) => (place + 1).saturating_sub(self.contract.keys.len()),
             _ => 0,
+        };
+        let (counts, names) = (self.contract.arg_counts(), self.contract.args.len());
+        self.some_count(counts, names, needed)
+    }
+    /// How many keys or arguments a call is to have: at the ends of what is allowed more often than between; as many as it
+    /// takes to have the one that is to be wrong.
+    fn some_count(&mut self, (least, most): (usize, usize), names: usize, needed: usize) -> usize {
+        if least == most {
+            return least;
+        }
+        // Large bounds are reached, but seldom: such calls take long.
+        let is_seldom = self.pick(32) == 0;
+        let far = if is_seldom && most <= COUNT_MOST { most } else { least + names + 60 };
+        let most = most.min(far);
+        let few = (most - least).min(names + 3);
+        let count = match self.pick(8) {
+            _ if is_seldom => most,
+            0 => least,
+            1 => most,
+            _ => least + self.pick(few + 1),
         };
         count.max(needed).min(most)
     }
     fn break_arity(&mut self, input: &mut Input) {
         let (least, most) = self.contract.arg_counts();
+        let (least_keys, most_keys) = self.contract.key_counts();
         let more = b"{k}more".to_vec();
         match self.pick(4) {
-            0 if most < 1000 => input.args.resize(most + 1, more),
+            0 if most < COUNT_MOST => input.args.resize(most + 1, more),
             1 if least > 0 => input.args.truncate(least - 1),
-            2 if !input.keys.is_empty() => drop(input.keys.pop()),
-            _ => input.keys.push(more),
+            2 if least_keys > 0 => input.keys.truncate(least_keys - 1),
+            _ if most_keys < COUNT_MOST => {
+                let given = input.keys.len();
+                input.keys.extend((given..=most_keys).map(|at| format!("{{k}}more{at}").into_bytes()));
+            }
+            _ if most < COUNT_MOST => input.args.resize(most + 1, more),
+            _ => {}
         }
     }
     /// Makes a key; gives the texts that it holds.
-    fn key(&mut self, at: usize, is_wrong: bool, input: &mut Input) -> Vec<Vec<u8>> {
-        let declared = &self.contract.keys[at];
-        let name = format!("{{k}}{}", declared.name).into_bytes();
+    fn key(&mut self, declared: &Key, number: usize, is_wrong: bool, input: &mut Input) -> Vec<Vec<u8>> {
+        let number = if number == 0 { String::new() } else { (number + 1).to_string() };
+        let name = format!("{{k}}{}{number}", declared.name).into_bytes();
         input.keys.push(name.clone());
         let is_missing = match is_wrong {
             true => declared.required && self.pick(3) == 0,
@@ -217,7 +273,7 @@ impl Inputs<'_> {
     }
     /// The time of the call.
     fn now_ms(&self) -> i64 {
-        Clock::DEFAULT_START_MS + ADVANCE_MS as i64
+        Clock::DEFAULT_START_MS + self.advance_ms as i64
     }
     /// Gives a key an expiry, or none.
     fn expiry(&mut self, is_over: bool, name: &[u8], input: &mut Input) {
@@ -311,10 +367,12 @@ impl Inputs<'_> {
                 const TEXTS: [&[u8]; 9] =
                     [b"1", b"token", b"Token", b"a b", b"\0", b"\r\n", b"\xff\xfe", "é".as_bytes(), b"01"];
                 let known = TEXTS[self.pick(TEXTS.len())];
-                let length = match self.pick(8) {
+                let length = match self.pick(9) {
                     0 => *min,
                     1 => (*min).max(1),
                     2 => 1000,
+                    // The longest that is allowed, less often the longer it is.
+                    8 if *max <= 1 << 20 && self.pick(1 + *max / 4096) == 0 => *max,
                     3 => min.saturating_add(self.pick(40)),
                     _ if (*min..=*max).contains(&known.len()) => return known.to_vec(),
                     _ => *min,

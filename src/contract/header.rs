@@ -15,7 +15,7 @@ use crate::util::hasher::{Map, Set};
 
 const MARK: &[u8] = b"--!";
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-const CLAUSES: &str = "contract, key, argv, error, reply, case, writes, instructions, flags";
+const CLAUSES: &str = "contract, key, argv, error, reply, case, writes, instructions, flags, arity";
 
 /// One clause: its name, its words, where it begins and ends.
 struct Clause {
@@ -196,6 +196,7 @@ impl Reader {
             writes: Vec::new(),
             instructions: None,
             random: false,
+            trusts_arity: false,
         };
         let (key_places, arg_places) = (Vec::new(), Vec::new());
         Ok(Reader { contract, at: first.at, has_else: false, told: Set::default(), key_places, arg_places })
@@ -210,6 +211,7 @@ impl Reader {
             "writes" => self.writes(clause),
             "instructions" => self.instructions(clause),
             "flags" => self.flags(clause),
+            "arity" => self.arity(clause),
             "contract" => Err(clause.at.error("a script has one contract; this is its second")),
             name => Err(clause.at.error(format!("{name:?} is no clause; clauses are {CLAUSES}"))),
         }
@@ -228,11 +230,14 @@ impl Reader {
     fn key(&mut self, clause: &Clause) -> Result<(), ContractError> {
         let mut cursor = clause.cursor();
         let (name, at) = self.fresh(&mut cursor, "the name of a key")?;
+        if let Some(last) = self.contract.keys.last().filter(|last| last.many.is_some()) {
+            return Err(at.error(format!("{} takes all keys that are left", last.name)));
+        }
         let kind = keys::key_type(&mut cursor)?;
-        let mut key =
-            Key { name: name.to_owned(), kind, required: false, access: Access::default(), ttl: Ttl::Kept };
+        let (name, access) = (name.to_owned(), Access::default());
+        let mut key = Key { name, kind, required: false, access, ttl: Ttl::Kept, many: None };
         keys::key_words(&mut cursor, &mut key)?;
-        self.contract.names.insert(name.to_owned(), Place::Key(self.contract.keys.len()));
+        self.contract.names.insert(key.name.clone(), Place::Key(self.contract.keys.len()));
         self.contract.keys.push(key);
         self.key_places.push(at);
         Ok(())
@@ -417,6 +422,17 @@ impl Reader {
             }
         }
     }
+    fn arity(&mut self, clause: &Clause) -> Result<(), ContractError> {
+        let mut cursor = clause.cursor();
+        let (word, at) = cursor.name("trusted")?;
+        if word != "trusted" {
+            return Err(at.error(format!("{word:?} is nothing that arity is; it may be trusted")));
+        }
+        cursor.done()?;
+        self.tell(clause.at, "arity", &[Wrong::Arity])?;
+        self.contract.trusts_arity = true;
+        Ok(())
+    }
     fn parser<'c, 't>(&'c self, clause: &'t Clause, knows_reply: bool) -> Parser<'c, 't> {
         Parser { contract: &self.contract, cursor: clause.cursor(), knows_reply, depth: 0, operators: 0 }
     }
@@ -425,7 +441,8 @@ impl Reader {
         let contract = &self.contract;
         if !self.told.contains(&Wrong::Arity) {
             return Err(self.at.error(
-                "nothing says what a wrong number of keys or arguments is answered; add --!error arity \"TEXT\"",
+                "nothing says what a wrong number of keys or arguments is answered; add --!error arity \"TEXT\", or \
+                 --!arity trusted when the script does not look at it",
             ));
         }
         let keys = self.key_places.iter().enumerate().map(|(key, at)| (Place::Key(key), at));

@@ -3,7 +3,8 @@
 use super::expr::Datum;
 use super::facts::Facts;
 use super::grammar::Fault;
-use super::{Access, Answer, Arg, Case, Contract, KeyType, Place, Presence, Rejection, Wrong};
+use super::{Access, Answer, Arg, Case, Contract, Key, KeyType, Place, Presence, Rejection, Wrong};
+use crate::store::Held;
 use crate::util::words::quote_word;
 use crate::value::Value;
 use std::fmt;
@@ -98,20 +99,50 @@ impl Contract {
         }
         if self.cases.is_empty() { Ok(None) } else { Err(NoCase::NoneApplies) }
     }
+    /// What is said of a call whose numbers of keys or arguments are not those that its callers are trusted to keep to.
+    pub(crate) fn untrusted(&self, facts: &Facts<'_>) -> Option<String> {
+        if !self.trusts_arity || !self.has_wrong_arity(facts) {
+            return None;
+        }
+        let told = |(least, most): (usize, usize), what: &str| match most {
+            _ if least == most => format!("{least} {what}"),
+            usize::MAX => format!("{least} or more {what}"),
+            most => format!("{least} to {most} {what}"),
+        };
+        let (keys, args) = (told(self.key_counts(), "keys"), told(self.arg_counts(), "arguments"));
+        let (given_keys, given_args) = (facts.keys.len(), facts.args.len());
+        Some(format!(
+            "{} has {keys} and {args}, and trusts its callers to know; this call has {given_keys} and {given_args}",
+            self.name
+        ))
+    }
+    fn has_wrong_arity(&self, facts: &Facts<'_>) -> bool {
+        let is_outside = |(least, most), count| !(least..=most).contains(&count);
+        is_outside(self.key_counts(), facts.keys.len()) || is_outside(self.arg_counts(), facts.args.len())
+    }
     /// What is said of a call that gives one key twice: a contract tells what becomes of different keys. Keys that are
     /// only read may be the same.
     pub(crate) fn same_keys(&self, keys: &[&[u8]]) -> Option<String> {
-        if keys.len() != self.keys.len() {
+        let (least, most) = self.key_counts();
+        if !(least..=most).contains(&keys.len()) {
             return None;
         }
         let mut order: Vec<usize> = (0..keys.len()).collect();
         order.sort_unstable_by_key(|&at| (keys[at], at));
-        let is_read_only = |at: usize| self.keys[at].access == Access::default();
+        let declared = |at: usize| self.declared_key(at).map(|(_, key)| key);
+        let is_read_only = |at: usize| declared(at).is_none_or(|key| key.access == Access::default());
         let clash = |pair: &&[usize]| {
             keys[pair[0]] == keys[pair[1]] && !(is_read_only(pair[0]) && is_read_only(pair[1]))
         };
         let pair = order.windows(2).find(clash)?;
-        let (one, other) = (&self.keys[pair[0]].name, &self.keys[pair[1]].name);
+        let (one, other) = (&declared(pair[0])?.name, &declared(pair[1])?.name);
+        if one == other {
+            let key = quote_word(keys[pair[0]]);
+            return Some(format!(
+                "two of {one} are the key {key}; {} tells what becomes of different keys",
+                self.name
+            ));
+        }
         Some(format!(
             "{one} and {other} are both the key {}; {} tells what becomes of different keys",
             quote_word(keys[pair[0]]),
@@ -120,10 +151,7 @@ impl Contract {
     }
     fn applies(&self, wrong: Wrong, facts: &Facts<'_>) -> bool {
         match wrong {
-            Wrong::Arity => {
-                let (least, most) = self.arg_counts();
-                facts.keys.len() != self.keys.len() || !(least..=most).contains(&facts.args.len())
-            }
+            Wrong::Arity => self.has_wrong_arity(facts),
             Wrong::Broken(place, None) => {
                 matches!(self.fault(place, facts), Some(Fault::Missing | Fault::Syntax | Fault::Range))
             }
@@ -139,18 +167,21 @@ impl Contract {
                 facts.args.iter().skip(arg).take(count).find_map(|text| grammar.fault(text))
             }
             Place::Key(key) => {
-                facts.keys.get(key)?;
-                let declared = &self.keys[key];
-                let Some(held) = facts.held(key) else {
-                    return declared.required.then_some(Fault::Missing);
-                };
-                match (&declared.kind, &held.value) {
-                    (KeyType::Any, _) => None,
-                    (KeyType::String(grammar), Value::String(text)) => grammar.fault(&text.to_vec()),
-                    (KeyType::Collection(name, _), value) if value.type_name() == *name => None,
-                    _ => Some(Fault::Type),
-                }
+                self.keys_of(key, facts.keys.len()).find_map(|at| self.keys[key].fault(facts.held(at)))
             }
+        }
+    }
+}
+
+impl Key {
+    /// How what it holds breaks what is declared.
+    fn fault(&self, held: Option<&Held>) -> Option<Fault> {
+        let Some(held) = held else { return self.required.then_some(Fault::Missing) };
+        match (&self.kind, &held.value) {
+            (KeyType::Any, _) => None,
+            (KeyType::String(grammar), Value::String(text)) => grammar.fault(&text.to_vec()),
+            (KeyType::Collection(name, _), value) if value.type_name() == *name => None,
+            _ => Some(Fault::Type),
         }
     }
 }

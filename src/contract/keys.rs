@@ -96,6 +96,10 @@ pub(super) fn key_words(cursor: &mut Cursor<'_>, key: &mut Key) -> Result<(), Co
         [["required", "optional"], ["ro", "rw"], ["ro", "rm"], ["canonical", "digits"]];
     let mut said: Vec<&str> = Vec::new();
     while !cursor.is_done() {
+        if cursor.takes("...") {
+            key.many = Some(many(cursor, "keys")?);
+            return cursor.done();
+        }
         let (at, word) = (cursor.position(), key_word(cursor, key)?);
         let excludes =
             |other: &&&str| EXCLUDED.iter().any(|pair| pair.contains(&word) && pair.contains(*other));
@@ -111,7 +115,7 @@ pub(super) fn key_words(cursor: &mut Cursor<'_>, key: &mut Key) -> Result<(), Co
 }
 
 fn key_word<'a>(cursor: &mut Cursor<'a>, key: &mut Key) -> Result<&'a str, ContractError> {
-    const WANTED: &str = "required, optional, ro, rw, rm, ttl=kept, ttl=set, ttl=dropped or ttl=any";
+    const WANTED: &str = "required, optional, ro, rw, rm, ttl=kept, ttl=set, ttl=dropped, ttl=any or \"...\"";
     let wanted = match key.kind {
         KeyType::String(Grammar::Int { .. }) => cursor.wanted(&format!("canonical, digits, {WANTED}")),
         _ => cursor.wanted(WANTED),
@@ -199,19 +203,24 @@ pub(super) fn argument(cursor: &mut Cursor<'_>) -> Result<(Grammar, Presence), C
         return Ok((grammar, Presence::Optional));
     }
     if cursor.takes("...") {
-        let at = cursor.position();
-        let (mut min, mut max) = (0, usize::MAX);
-        if matches!(cursor.peek(), Some(Token::Sign("("))) {
-            let (least, most) = cursor.bounds()?;
-            let counts = usize::try_from(least).ok().zip(usize::try_from(most).ok());
-            (min, max) = counts.ok_or_else(|| at.error("a number of arguments is not negative"))?;
-        }
+        let (min, max) = many(cursor, "arguments")?;
         cursor.done()?;
         return Ok((grammar, Presence::Many { min, max }));
     }
     let form = if is_int { "canonical, digits, " } else { "" };
     cursor.done_after(&format!("{form}optional, \"...\""))?;
     Ok((grammar, Presence::Required))
+}
+
+/// How many keys or arguments may be given, behind `...`: any number unless bounds stand there.
+fn many(cursor: &mut Cursor<'_>, what: &str) -> Result<(usize, usize), ContractError> {
+    let at = cursor.position();
+    if !matches!(cursor.peek(), Some(Token::Sign("("))) {
+        return Ok((0, usize::MAX));
+    }
+    let (least, most) = cursor.bounds()?;
+    let counts = usize::try_from(least).ok().zip(usize::try_from(most).ok());
+    counts.ok_or_else(|| at.error(format!("a number of {what} is not negative")))
 }
 
 /// `canonical` or `digits` behind an integer.

@@ -75,6 +75,8 @@ pub struct Contract {
     instructions: Option<u64>,
     /// What a run comes to may hang on chance.
     random: bool,
+    /// Callers keep to the numbers of keys and arguments; nothing is said of other calls.
+    trusts_arity: bool,
 }
 
 /// A key of the script.
@@ -85,6 +87,8 @@ struct Key {
     required: bool,
     access: Access,
     ttl: Ttl,
+    /// The last key may stand for so many; what is said of it is said of each.
+    many: Option<(usize, usize)>,
 }
 
 /// What a key holds.
@@ -316,8 +320,36 @@ impl Contract {
     pub fn instructions(&self) -> Option<u64> {
         self.instructions
     }
+    /// How many keys a call has: the least and the most.
+    pub(crate) fn key_counts(&self) -> (usize, usize) {
+        match self.keys.split_last() {
+            Some((Key { many: Some((min, max)), .. }, before)) => {
+                (before.len() + min, before.len().saturating_add(*max))
+            }
+            _ => (self.keys.len(), self.keys.len()),
+        }
+    }
+    /// What is declared of a key of a call, by its number there: the number of the declaration, and it.
+    fn declared_key(&self, at: usize) -> Option<(usize, &Key)> {
+        let number = match self.keys.last()?.many {
+            Some(_) => at.min(self.keys.len() - 1),
+            None => at,
+        };
+        Some((number, self.keys.get(number)?))
+    }
+    /// The keys of a call that a declaration is about, by their numbers there.
+    fn keys_of(&self, number: usize, count: usize) -> std::ops::Range<usize> {
+        let end =
+            if self.keys.get(number).is_some_and(|key| key.many.is_some()) { count } else { number + 1 };
+        number.min(count)..end.min(count)
+    }
+    /// Whether what a call comes to with other numbers of keys and arguments is left to its callers:
+    /// `--!arity trusted`.
+    pub(crate) fn trusts_arity(&self) -> bool {
+        self.trusts_arity
+    }
     /// How many arguments a call has: the least and the most.
-    fn arg_counts(&self) -> (usize, usize) {
+    pub(crate) fn arg_counts(&self) -> (usize, usize) {
         self.args.iter().fold((0, 0), |(least, most), arg| match arg.presence {
             Presence::Required => (least + 1, most + 1),
             Presence::Optional => (least, most + 1),

@@ -207,12 +207,18 @@ impl Contract {
             Ok(effects) => effects,
             Err(told) => return Some((Rule::Case, told)),
         };
-        for (key, declared) in self.keys.iter().enumerate() {
-            let Some(expected) = expectation(&effects, key, declared, facts) else {
-                return Some((Rule::Case, format!("what becomes of {} {INCOMPUTABLE}", declared.name)));
+        for at in 0..facts.keys.len() {
+            let Some((key, declared)) = self.declared_key(at) else { continue };
+            let name = &self.told_name(facts, at);
+            if declared.many.is_some() && changes(&effects, key) && !is_written(facts, outcome, at) {
+                // Some of many change, and which is not told.
+                continue;
+            }
+            let Some(expected) = expectation(&effects, (key, at), declared, facts) else {
+                return Some((Rule::Case, format!("what becomes of {name} {INCOMPUTABLE}")));
             };
-            let after = outcome.held.get(key).and_then(Option::as_ref);
-            if let Some(found) = expected.mismatch(&declared.name, after) {
+            let after = outcome.held.get(at).and_then(Option::as_ref);
+            if let Some(found) = expected.mismatch(name, after) {
                 return Some((Rule::Effect, found));
             }
         }
@@ -220,40 +226,40 @@ impl Contract {
     }
     /// Without cases: the expiry of each key that was written is as it is declared.
     fn kept_expiry(&self, facts: &Facts<'_>, outcome: &Outcome) -> Option<String> {
-        self.keys.iter().enumerate().find_map(|(at, declared)| {
-            let key = facts.keys.get(at)?;
-            outcome.written.iter().find(|(db, written)| *db == facts.db && **written == **key)?;
+        (0..facts.keys.len()).filter(|at| is_written(facts, outcome, *at)).find_map(|at| {
+            let (_, declared) = self.declared_key(at)?;
             let kept = ExpectedTtl::At(facts.held(at).and_then(|held| held.expire_at_ms));
             let (ttl, rule) = declared.ttl.of_written(kept);
             let expected = Expectation { value: None, ttl, rule };
-            expected.mismatch(&declared.name, outcome.held.get(at).and_then(Option::as_ref))
+            expected.mismatch(&self.told_name(facts, at), outcome.held.get(at).and_then(Option::as_ref))
         })
     }
     /// Keys that were written and may not be.
     fn frame(&self, facts: &Facts<'_>, view: ReplyRef<'_>, outcome: &Outcome) -> Option<String> {
         for (db, written) in &outcome.written {
             let key = facts.keys.iter().position(|key| *db == facts.db && **key == **written);
-            let Some((at, key)) = key.and_then(|at| Some((at, self.keys.get(at)?))) else {
+            let Some((at, (number, key))) = key.and_then(|at| Some((at, self.declared_key(at)?))) else {
                 return Some(format!("the script wrote {}, which is none of its keys", quote_word(written)));
             };
             let allowed = |writes: &super::Writes| {
-                writes.keys.contains(&at)
+                writes.keys.contains(&number)
                     && writes.when.as_ref().is_none_or(|when| when.holds(facts, Some(view)))
             };
+            let name = self.told_name(facts, at);
             if !self.writes.is_empty() && !self.writes.iter().any(allowed) {
                 return Some(format!(
                     "no writes clause lets {} be written for the reply {}",
-                    key.name,
+                    name,
                     Shown(view)
                 ));
             }
             let is_gone = facts.held(at).is_some() && outcome.held.get(at).is_some_and(Option::is_none);
             if is_gone && !key.access.remove {
-                return Some(format!("{} was removed, it is not declared rm", key.name));
+                return Some(format!("{name} was removed, it is not declared rm"));
             }
             if !is_gone && !key.access.write {
                 let may = if key.access.remove { "it may be removed only" } else { "it is read only" };
-                return Some(format!("{} was written, {may}; declare it rw", key.name));
+                return Some(format!("{name} was written, {may}; declare it rw"));
             }
         }
         None
@@ -264,8 +270,16 @@ impl Contract {
     }
     /// A key by its name, or as it is when it has none.
     fn shown(&self, facts: &Facts<'_>, key: &[u8]) -> String {
-        let at = facts.keys.iter().position(|one| *one == key);
-        at.and_then(|at| self.keys.get(at)).map_or_else(|| quote_word(key), |key| key.name.clone())
+        let at = facts.keys.iter().position(|one| *one == key).filter(|at| self.declared_key(*at).is_some());
+        at.map_or_else(|| quote_word(key), |at| self.told_name(facts, at))
+    }
+    /// The name of a key of a call: one of many is told by what it is called itself.
+    fn told_name(&self, facts: &Facts<'_>, at: usize) -> String {
+        match self.declared_key(at) {
+            Some((_, Key { name, many: None, .. })) => name.clone(),
+            Some((_, Key { name, .. })) => format!("{} (of {name})", quote_word(facts.keys[at])),
+            None => quote_word(facts.keys[at]),
+        }
     }
 }
 
@@ -285,7 +299,7 @@ fn undeclared(facts: &Facts<'_>, outcome: &Outcome) -> Option<String> {
         return Some(format!("the script used {}{place}, which is none of its keys", quote_word(key)));
     }
     let beyond = outcome.used.beyond.as_ref()?;
-    Some(format!("the script looked beyond its keys with {}", String::from_utf8_lossy(beyond)))
+    Some(format!("the script reached beyond its keys with {}", String::from_utf8_lossy(beyond)))
 }
 
 /// The first word of an error.
@@ -293,14 +307,24 @@ fn code_of(text: &[u8]) -> &[u8] {
     text.split(|&byte| byte == b' ').next().unwrap_or_default()
 }
 
-/// What a key should hold after a case; None where that cannot be told.
+/// Whether a case only says that a declared key changes.
+fn changes(effects: &[(usize, Option<Became>)], key: usize) -> bool {
+    effects.iter().any(|(at, effect)| *at == key && matches!(effect, Some(Became::Changed)))
+}
+
+/// Whether the script wrote this key of the call.
+fn is_written(facts: &Facts<'_>, outcome: &Outcome, at: usize) -> bool {
+    outcome.written.iter().any(|(db, written)| *db == facts.db && **written == *facts.keys[at])
+}
+
+/// What a key should hold after a case, by the numbers of its declaration and in the call; None where that cannot be told.
 fn expectation(
     effects: &[(usize, Option<Became>)],
-    key: usize,
+    (key, at): (usize, usize),
     declared: &Key,
     facts: &Facts<'_>,
 ) -> Option<Expectation> {
-    let before = facts.held(key);
+    let before = facts.held(at);
     let kept = ExpectedTtl::At(before.and_then(|held| held.expire_at_ms));
     let value = Some(before.map(|held| held.value.clone()));
     let gone = Expectation { value: Some(None), ttl: ExpectedTtl::Any, rule: "" };

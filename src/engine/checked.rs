@@ -32,7 +32,7 @@ pub(crate) struct Probe {
 
 impl CheckedCall<'_> {
     fn judge(&self, facts: &Facts<'_>) -> Result<Verdict, Error> {
-        match self.contract.same_keys(self.keys) {
+        match self.contract.untrusted(facts).or_else(|| self.contract.same_keys(self.keys)) {
             Some(told) => Err(Error::usage(told)),
             None => Ok(self.contract.judge(facts)),
         }
@@ -182,7 +182,7 @@ impl Core {
         for TracedCall { argv, reply, .. } in calls {
             let words: Vec<&[u8]> = argv.iter().map(Vec::as_slice).collect();
             let Ok(row) = self.state.table.lookup(&words) else { continue };
-            if looks_beyond(row.spec.name) {
+            if reaches_beyond(row.spec.name, &words) {
                 used.beyond.get_or_insert_with(|| row.spec.name.to_ascii_uppercase().into_bytes());
             }
             let keys = keys::find(row.spec, &words);
@@ -195,7 +195,14 @@ impl Core {
     }
 }
 
-/// Whether a command looks at whatever keys there are.
-fn looks_beyond(name: &str) -> bool {
-    matches!(name, "keys" | "scan" | "randomkey" | "dbsize")
+/// Whether a command reaches keys that it does not name: whatever keys there are, or those that a pattern of SORT makes.
+fn reaches_beyond(name: &str, words: &[&[u8]]) -> bool {
+    match name {
+        "keys" | "scan" | "randomkey" | "dbsize" | "flushall" | "flushdb" | "swapdb" => true,
+        "sort" | "sort_ro" => words.windows(2).skip(2).any(|pair| {
+            let is = |option: &str| pair[0].eq_ignore_ascii_case(option.as_bytes());
+            (is("by") || is("get")) && pair[1].contains(&b'*')
+        }),
+        _ => false,
+    }
 }

@@ -15,7 +15,7 @@ macro_rules! setting_help {
   --setup FILE        run the commands of this file first: one a line, quoted as in redis-cli ('it\\'s', \"\\xff\\n\");
                       while a quote is open a command goes on in the next line; lines with # in front are comments
   --rdb FILE          begin with what a server has saved in this .rdb file, in place of all that is there
-  --advance DURATION  move the clock on: 500ms, 5s, 2m, 1h, 1d, or a number of milliseconds
+  --advance DURATION  move the clock on: 250us, 500ms, 5s, 2m, 1h, 1d, or a number of milliseconds
   --now MS            the time at which all begins, in Unix milliseconds (default 1704067200000, 2024-01-01)
   --seed N            the seed of all randomness (default 0)
 "

@@ -1,11 +1,19 @@
-//! Time as people write and read it: durations as `500ms`, `5s`, `2m`, `1h`, `1d`, or a number of milliseconds; the
+//! Time as people write and read it: durations as `250us`, `500ms`, `5s`, `2m`, `1h`, `1d`, or a number of milliseconds; the
 //! real time that something took; an instant of the engine's clock as a date. No clock is read here.
 
 use crate::Refusal;
 use std::time::Duration;
 
-const UNITS: [(&str, u64); 6] =
-    [("", 1), ("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
+/// In microseconds.
+const UNITS: [(&str, u64); 7] = [
+    ("", 1_000),
+    ("us", 1),
+    ("ms", 1_000),
+    ("s", 1_000_000),
+    ("m", 60_000_000),
+    ("h", 3_600_000_000),
+    ("d", 86_400_000_000),
+];
 
 /// Reads a duration; `whose` says in the error who takes it.
 pub(crate) fn parse_duration(text: &str, whose: &str) -> Result<Duration, Refusal> {
@@ -14,14 +22,14 @@ pub(crate) fn parse_duration(text: &str, whose: &str) -> Result<Duration, Refusa
     let factor = UNITS.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit));
     let (Some((_, factor)), 1..) = (factor, digits) else {
         return Err(Refusal(format!(
-            "{whose} takes a duration as in 500ms, 5s, 2m, 1h, 1d, or a number of milliseconds, not {text:?}"
+            "{whose} takes a duration as in 250us, 500ms, 5s, 2m, 1h, 1d, or a number of milliseconds, not {text:?}"
         )));
     };
     // The clock counts microseconds from 1970 in 63 bits.
     let longest_ms = i64::MAX.unsigned_abs() / 1000;
-    let time_ms = number.parse::<u64>().ok().and_then(|number| number.checked_mul(*factor));
-    match time_ms.filter(|time_ms| *time_ms <= longest_ms) {
-        Some(time_ms) => Ok(Duration::from_millis(time_ms)),
+    let time_us = number.parse::<u64>().ok().and_then(|number| number.checked_mul(*factor));
+    match time_us.filter(|time_us| *time_us <= longest_ms * 1000) {
+        Some(time_us) => Ok(Duration::from_micros(time_us)),
         None => Err(Refusal(format!("{whose} takes at most {longest_ms} ms; {text:?} is longer"))),
     }
 }
@@ -75,6 +83,7 @@ mod tests {
         let cases = [
             ("0", 0),
             ("7", 7),
+            ("2000us", 2),
             ("500ms", 500),
             ("5s", 5_000),
             ("2m", 120_000),
@@ -91,8 +100,7 @@ mod tests {
     fn what_is_no_duration_is_told_what_is_one() {
         for text in ["", "s", "-1", "1.5s", "5 s", "5sec", "1h30m", "ü"] {
             let error = ms(text).unwrap_err();
-            let wanted =
-                "--advance takes a duration as in 500ms, 5s, 2m, 1h, 1d, or a number of milliseconds, not ";
+            let wanted = "--advance takes a duration as in 250us, 500ms, 5s, 2m, 1h, 1d, or a number of milliseconds, not ";
             assert_eq!(error, format!("{wanted}{text:?}"));
         }
         assert_eq!(

@@ -106,6 +106,7 @@ fn failure(path: &str, one: &CheckFailure) -> Json {
         ("clause", one.clause().map_or(Json::Null, |at| count(at as u64))),
         ("setup", Json::List(input.setup.iter().map(|command| Json::words(command)).collect())),
         ("advance_ms", count(input.advance_ms)),
+        ("advance_us", count(input.advance_us)),
         ("keys", Json::words(&input.keys)),
         ("args", Json::words(&input.args)),
         ("reply", Json::reply(one.reply().view())),

@@ -21,7 +21,7 @@ pub(super) const ALL: &[Colon] = &[
     Colon {
         name: ":advance",
         usage: "DURATION",
-        summary: "move the clock on (500ms, 5s, 2m, 1h, 1d); what is due expires",
+        summary: "move the clock on (250us, 500ms, 5s, 2m, 1h, 1d); what is due expires",
         run: advance,
     },
     Colon {
