@@ -227,6 +227,52 @@ fn one_script_that_stops_takes_nothing_from_the_others() {
 }
 
 #[test]
+fn reports_tell_of_a_contract_that_is_wrong_too() {
+    let wrong = ScriptFile::new("check-report-wrong.lua", "--!contract c\n--!key k integer\nreturn 1");
+    let (junit, html) = (Left::beside(wrong.path(), "xml"), Left::beside(wrong.path(), "html"));
+    for old in [junit.path(), html.path()] {
+        std::fs::write(old, "of the run before").expect("written");
+    }
+    let words = ["check", "--json", "--junit", junit.path(), "--html", html.path(), "lua/unlock.lua"];
+    let (out, err, status) = moonkeep(&[&words[..], &[wrong.path()]].concat());
+    let told = err.strip_prefix("moonkeep: ").and_then(|told| told.strip_suffix('\n')).expect("a reason");
+    assert!(told.starts_with(&format!("{}:2:10: \"integer\" is no type of a key", wrong.path())), "{told}");
+    assert_eq!(status, 2);
+    let json: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+    let expected = serde_json::json!({"scripts": [], "stopped": [{"script": wrong.path(), "told": told}]});
+    assert_eq!(json, expected);
+    let suite = format!(
+        "<testsuite name=\"{}\" tests=\"1\" failures=\"0\" errors=\"1\" skipped=\"0\">",
+        wrong.path()
+    );
+    assert!(junit.text().contains(&suite), "{}", junit.text());
+    let row = format!("<tr><td>{}<td class=broken colspan=8>not checked to its end: ", wrong.path());
+    assert!(html.text().contains(&row), "{}", html.text());
+}
+
+#[test]
+fn two_contracts_of_one_script_that_differ_are_told() {
+    let source = include_str!("../lua/unlock.lua");
+    let script = ScriptFile::new("check-two.lua", source);
+    let beside = Left::beside(script.path(), "contract");
+    let clauses: String =
+        source.lines().filter(|line| line.starts_with("--!")).map(|line| format!("{line}\r\n")).collect();
+    std::fs::write(beside.path(), &clauses).expect("written");
+    let check = ["check", "--no-regressions", "--runs", "50", script.path()];
+    assert_eq!(moonkeep(&check).2, 0, "the same one twice");
+    std::fs::write(beside.path(), clauses.replace("token", "bytes")).expect("written");
+    let told = format!(
+        "moonkeep: {} has a contract in its header and another one in {}; leave one of them out\n",
+        script.path(),
+        beside.path()
+    );
+    for words in [&check[..], &["lint", script.path()], &["eval", "--checked", script.path(), "k", ",", "v"]]
+    {
+        assert_eq!(moonkeep(words), (String::new(), told.clone(), 2), "{words:?}");
+    }
+}
+
+#[test]
 fn a_path_that_is_no_text_is_a_path() {
     use std::os::unix::ffi::OsStrExt;
     let folder = std::env::temp_dir().join(format!("moonkeep-check-{}", std::process::id()));
@@ -331,4 +377,15 @@ fn a_draft_is_printed_for_a_script_without_a_contract() {
     ] {
         assert_eq!(moonkeep(words), (String::new(), format!("moonkeep: {told}\n"), 2));
     }
+    // The shell makes an empty file of `> NAME.contract` before the draft is there.
+    let beside = Left::beside(script.path(), "contract");
+    std::fs::write(beside.path(), "").expect("written");
+    assert_eq!(moonkeep(&["contract", script.path()]), (out.clone(), String::new(), 0));
+    std::fs::write(beside.path(), &out).expect("written");
+    let told = format!(
+        "moonkeep: {} has a contract in {} already; moonkeep check tries it\n",
+        script.path(),
+        beside.path()
+    );
+    assert_eq!(moonkeep(&["contract", script.path()]), (String::new(), told, 2));
 }

@@ -3,7 +3,7 @@
 use crate::scripts::Source;
 use crate::{Refusal, Word, next_word, print};
 use moonkeep::{Contract, Script};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 pub(crate) const HELP: &str = "\
@@ -40,12 +40,23 @@ pub(crate) fn run(parser: &mut lexopt::Parser) -> Result<ExitCode, Refusal> {
         return Err(Refusal("contract needs the file of a script, see moonkeep contract --help".into()));
     };
     let name = path.file_stem().map_or_else(|| "script".into(), |name| name.to_string_lossy().into_owned());
-    let text = Source::named(&path).read()?;
+    let source = Source::named(&path);
+    let text = source.read()?;
     if Contract::is_in(&text) {
         return Err(Refusal(format!("{} has a contract already; moonkeep check tries it", path.display())));
+    }
+    // An empty one is what the shell makes of `> NAME.contract` before the draft is there.
+    if let Some(beside) = source.contract_beside().filter(|path| is_filled(path)) {
+        let (name, beside) = (path.display(), beside.display());
+        return Err(Refusal(format!("{name} has a contract in {beside} already; moonkeep check tries it")));
     }
     let draft = Contract::draft(&name, &Script::new(&text))
         .map_err(|error| Refusal(format!("{}: {error}", path.display())))?;
     print(draft.as_bytes())?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Whether a file is there and something stands in it.
+fn is_filled(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|file| file.len() > 0)
 }

@@ -47,38 +47,50 @@ impl Source {
 
     /// Whether the script with this text has a contract, in its header or in a file beside it.
     pub(crate) fn has_contract(&self, text: &[u8]) -> bool {
-        let beside = match self {
-            Source::File(path) => path.extension().is_some() && path.with_extension("contract").exists(),
-            _ => false,
-        };
-        Contract::is_in(text) || beside
+        Contract::is_in(text) || self.contract_beside().is_some_and(|path| path.exists())
     }
 
-    /// The contract of the script with this text: in its header, else in the file `NAME.contract` beside it.
-    pub(crate) fn contract(&self, text: &[u8]) -> Result<Contract, Refusal> {
-        let name = self.name();
-        let beside = match self {
+    /// Where its contract is when it stands beside it.
+    pub(crate) fn contract_beside(&self) -> Option<PathBuf> {
+        match self {
             Source::File(path) => Some(path.with_extension("contract")),
             _ => None,
-        };
+        }
+    }
+
+    /// The contract of the script with this text: in its header, or in the file `NAME.contract` beside it; the same one
+    /// where both are there.
+    pub(crate) fn contract(&self, text: &[u8]) -> Result<Contract, Refusal> {
+        let name = self.name();
+        let path = self.contract_beside();
+        let beside = path.as_deref().filter(|path| path.exists()).map(read_contract).transpose()?;
         match beside {
-            _ if Contract::is_in(text) => parse(&name, text),
-            Some(path) if path.exists() => {
-                let shown = path.display().to_string();
-                let clauses = std::fs::read(&path)
-                    .map_err(|error| Refusal(format!("cannot read the contract {path:?}: {error}")))?;
-                parse(&shown, &clauses)
+            Some((shown, beside)) if Contract::is_in(text) && !clauses(text).eq(clauses(&beside)) => {
+                Err(Refusal(format!(
+                    "{name} has a contract in its header and another one in {shown}; leave one of them out"
+                )))
             }
+            _ if Contract::is_in(text) => parse(&name, text),
+            Some((shown, beside)) => parse(&shown, &beside),
             // Contract lines that are not in the header: what is wrong with them is told.
-            _ if has_clauses(text) => parse(&name, text),
-            beside => Err(no_contract(&name, beside.as_deref())),
+            None if clauses(text).next().is_some() => parse(&name, text),
+            None => Err(no_contract(&name, path.as_deref())),
         }
     }
 }
 
-/// Whether a line looks like one of a contract, wherever it stands.
-fn has_clauses(text: &[u8]) -> bool {
-    text.split(|byte| matches!(byte, b'\n' | b'\r')).any(|line| line.trim_ascii_start().starts_with(b"--!"))
+/// A contract in a file of its own: how the file is shown, and what stands in it.
+fn read_contract(path: &Path) -> Result<(String, Vec<u8>), Refusal> {
+    match std::fs::read(path) {
+        Ok(text) => Ok((path.display().to_string(), text)),
+        Err(error) => Err(Refusal(format!("cannot read the contract {path:?}: {error}"))),
+    }
+}
+
+/// Lines that look like those of a contract, wherever they stand.
+fn clauses(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let lines = text.split(|byte| matches!(byte, b'\n' | b'\r'));
+    lines.map(<[u8]>::trim_ascii).filter(|line| line.starts_with(b"--!"))
 }
 
 fn parse(name: &str, text: &[u8]) -> Result<Contract, Refusal> {

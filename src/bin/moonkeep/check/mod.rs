@@ -100,9 +100,17 @@ impl Check {
 #[derive(Default)]
 struct Results {
     checked: Vec<Checked>,
-    /// Those that could not be checked to the end: their names, and why.
+    /// Those that could not be checked, or not to the end: their names, and why.
     stopped: Vec<(String, String)>,
     strict: bool,
+}
+
+impl Results {
+    /// Tells why a script was not checked to its end, and keeps that for the reports.
+    fn stop(&mut self, name: &str, Refusal(text): Refusal) {
+        tell!("moonkeep: {text}");
+        self.stopped.push((name.to_owned(), text));
+    }
 }
 
 /// A script that was checked.
@@ -141,12 +149,15 @@ pub(crate) fn run(parser: &mut lexopt::Parser) -> Result<ExitCode, Refusal> {
     if told.scripts.is_empty() {
         return Err(Refusal("check needs the file of a script, see moonkeep check --help".into()));
     }
-    // What is wrong with one of them is told before the first runs.
-    let scripts = told.scripts.iter().map(|path| Loaded::read(path)).collect::<Result<Vec<_>, Refusal>>()?;
     told.try_reports()?;
-    let mut server = told.against.as_deref().map(Server::connect).transpose()?;
     let look = Look::new(std::io::stdout().is_terminal());
     let mut results = Results { strict: told.strict, ..Results::default() };
+    let scripts = load(&told, &mut results);
+    if !results.stopped.is_empty() {
+        report(&told, &look, &results)?;
+        return Ok(ExitCode::from(2));
+    }
+    let mut server = told.against.as_deref().map(Server::connect).transpose()?;
     for script in &scripts {
         match check(&told, script, server.as_mut()) {
             Ok(one) => {
@@ -156,10 +167,7 @@ pub(crate) fn run(parser: &mut lexopt::Parser) -> Result<ExitCode, Refusal> {
                 results.checked.push(one);
             }
             // What is known of the others is told all the same.
-            Err(Refusal(text)) => {
-                tell!("moonkeep: {text}");
-                results.stopped.push((script.name.clone(), text));
-            }
+            Err(refusal) => results.stop(&script.name, refusal),
         }
     }
     report(&told, &look, &results)?;
@@ -168,6 +176,18 @@ pub(crate) fn run(parser: &mut lexopt::Parser) -> Result<ExitCode, Refusal> {
         Results { checked, strict, .. } if checked.iter().any(|one| one.fails(strict)) => ExitCode::FAILURE,
         _ => ExitCode::SUCCESS,
     })
+}
+
+/// Reads all scripts, and tells what is wrong with any of them before the first runs.
+fn load(told: &Check, results: &mut Results) -> Vec<Loaded> {
+    let mut scripts = Vec::new();
+    for path in &told.scripts {
+        match Loaded::read(path) {
+            Ok(script) => scripts.push(script),
+            Err(refusal) => results.stop(&path.display().to_string(), refusal),
+        }
+    }
+    scripts
 }
 
 /// Tells of all scripts together.
