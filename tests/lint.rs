@@ -42,6 +42,10 @@ fn keys_that_are_not_in_keys_are_found() {
             "return redis.call('EVAL', 'return 1', 1, 'k')",
             "return redis.call('GET', redis.call('GET', KEYS[1]))",
             "return redis.call('ZUNIONSTORE', KEYS[1], 2, KEYS[2], 'z')",
+            "local redis, cmd = redis, 'SET' return redis.call(cmd, 'x', 1)",
+            "local n = 2 return redis.call('ZUNIONSTORE', KEYS[1], n, KEYS[2], 'z')",
+            "return redis.call('GET', KEYS[1] or 'k')",
+            "return redis.call('GET', ARGV[1] and ARGV[1] or KEYS[1])",
         ],
     );
     is_clean(&[
@@ -55,6 +59,40 @@ fn keys_that_are_not_in_keys_are_found() {
         "return redis.call('DEL', unpack(KEYS))",
         "return redis.call('TIME')",
         "return redis.call(ARGV[1], 'k')",
+        "local k = KEYS[1] or KEYS[2] return redis.call('GET', k)",
+        "return redis.call('GET', ARGV[1] == 'a' and KEYS[1] or KEYS[2])",
+        "local cmd = 'SET' if ARGV[1] then cmd = 'TIME' end return redis.call(cmd, 'x', 1)",
+    ]);
+}
+
+#[test]
+fn keys_that_a_command_reaches_by_itself_are_found() {
+    for (call, told) in [
+        ("'FLUSHALL'", "1:8: undeclared-key: FLUSHALL removes keys that are not in KEYS"),
+        ("'flushdb', 'async'", "1:8: undeclared-key: FLUSHDB removes keys that are not in KEYS"),
+        ("'SWAPDB', 0, 1", "1:8: undeclared-key: SWAPDB moves keys that are not in KEYS"),
+        ("'SCAN', 0, 'MATCH', ARGV[1]", "1:8: undeclared-key: SCAN finds keys that are not in KEYS"),
+        ("'RANDOMKEY'", "1:8: undeclared-key: RANDOMKEY finds keys that are not in KEYS"),
+        (
+            "'SORT', KEYS[1], 'by', 'w_*'",
+            "1:42: undeclared-key: SORT with BY reads keys that are not in KEYS",
+        ),
+        (
+            "'SORT_RO', KEYS[1], 'GET', '#', 'GET', ARGV[1] .. '_*'",
+            "1:58: undeclared-key: SORT with GET reads keys that are not in KEYS",
+        ),
+    ] {
+        let findings = lint(format!("       redis.call({call})"), None).expect("Lua");
+        let texts: Vec<String> = findings.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            texts,
+            [format!("{told}; pass them in KEYS, so that a cluster can route the script by them")]
+        );
+    }
+    is_clean(&[
+        "return redis.call('SORT', KEYS[1], 'BY', 'nosort', 'GET', '#', 'STORE', KEYS[2])",
+        "return redis.call('DBSIZE')",
+        "return redis.call('SSCAN', KEYS[1], 0)",
     ]);
 }
 
@@ -101,6 +139,12 @@ fn places_beyond_the_contract_are_found() {
             &format!("{contract}local last = 2 return ARGV[last]"),
         ],
     );
+    let rest =
+        "--!contract c\n--!key k any\n--!argv m token ...(1, 100)\n--!error arity, m \"a\"\n--!reply any\n";
+    assert_eq!(found(&format!("{rest}return {{ARGV[1], ARGV[2], ARGV[100], ARGV[101]}}")), [(6, "arity")]);
+    let keys = "--!contract c\n--!key a any\n--!key k any ...(0, 3)\n--!error arity \"a\"\n--!reply any\n";
+    assert_eq!(found(&format!("{keys}return {{KEYS[1], KEYS[4], KEYS[5]}}")), [(6, "arity")]);
+    is_clean(&[&rest.replace("(1, 100)", "").replace("reply any\n", "reply any\nreturn ARGV[999]")]);
     is_clean(&["return ARGV[7]", &format!("{contract}return {{KEYS[1], ARGV[1]}}"), "return KEYS[#KEYS]"]);
     let beside = Contract::parse(contract).expect("a contract");
     let findings = lint("return ARGV[2]", Some(&beside)).expect("Lua");
@@ -235,10 +279,77 @@ fn errors_after_a_write_are_found() {
     ]);
 }
 
+/// The body of a script in which an error comes in this branch behind this write.
+fn branch(write: &str, condition: &str) -> String {
+    format!("local r = {write} if {condition} then return redis.error_reply('ERR no') end return 1")
+}
+
+#[test]
+fn a_write_that_was_answered_to_have_written_nothing_is_none() {
+    let nothing = [
+        ("redis.pcall('SET', KEYS[1], 1)", "r.err"),
+        ("redis.pcall('SET', KEYS[1], 1)", "type(r) == 'table' and r.err"),
+        ("redis.pcall('SET', KEYS[1], 1)", "r['err'] ~= nil"),
+        ("redis.pcall('SET', KEYS[1], 1)", "not r.ok"),
+        ("redis.pcall('INCR', KEYS[1])", "type(r) == 'table'"),
+        ("redis.pcall('INCR', KEYS[1])", "type(r) ~= 'number'"),
+        ("redis.call('SET', KEYS[1], 1, 'NX')", "not r"),
+        ("redis.call('SET', KEYS[1], 1, 'NX')", "r == false"),
+        ("redis.call('SETNX', KEYS[1], 1)", "r == 0"),
+        ("redis.call('SETNX', KEYS[1], 1)", "r ~= 1"),
+        ("redis.call('SETNX', KEYS[1], 1)", "not (r == 1)"),
+        ("redis.call('DEL', KEYS[1], KEYS[2])", "r < 1"),
+        ("redis.call('DEL', KEYS[1])", "r ~= 1"),
+        ("redis.call('SADD', KEYS[1], 'm')", "0 >= r"),
+        ("redis.call('HSETNX', KEYS[1], 'f', 1)", "tonumber(r) == 0"),
+        ("redis.call('EXPIRE', KEYS[1], 9)", "r == 0 and ARGV[1]"),
+        ("redis.call('ZADD', KEYS[1], 'NX', 1, 'm')", "r == 0"),
+        ("redis.call('LPOP', KEYS[1])", "not r"),
+        ("redis.call('XADD', KEYS[1], 'NOMKSTREAM', '*', 'f', 'v')", "not r"),
+    ];
+    let written = [
+        ("redis.pcall('SET', KEYS[1], 1)", "r.ok"),
+        ("redis.call('SET', KEYS[1], 1, 'NX')", "r"),
+        ("redis.call('SET', KEYS[1], 1, 'GET')", "not r"),
+        ("redis.call('GETSET', KEYS[1], 1)", "not r"),
+        ("redis.call('SETNX', KEYS[1], 1)", "r == 1"),
+        ("redis.call('SETNX', KEYS[1], 1)", "r == 0 or ARGV[1]"),
+        ("redis.call('DEL', KEYS[1], KEYS[2])", "r ~= 1"),
+        ("redis.call('ZADD', KEYS[1], 1, 'm')", "r == 0"),
+        ("redis.call('DECR', KEYS[1])", "r == 0"),
+        ("redis.call('HSET', KEYS[1], 'f', 1)", "r == 0"),
+    ];
+    nothing.iter().for_each(|(write, condition)| is_clean(&[&branch(write, condition)]));
+    for (write, condition) in written {
+        assert_eq!(found(&branch(write, condition)), [(1, "late-error")], "{write} {condition}");
+    }
+    is_clean(&[
+        "if redis.call('SETNX', KEYS[1], 1) == 1 then return 1 end error('no')",
+        "if redis.call('SETNX', KEYS[1], 1) == 1 then return 1 else return {err = 'ERR no'} end",
+        "repeat local n = redis.pcall('RENAMENX', KEYS[1], KEYS[2])\nif type(n) == 'table' then error(n.err) end until n == 1",
+    ]);
+    // What was written before, or in the round before, stays.
+    let before = "redis.call('INCR', KEYS[2])\nif redis.call('SETNX', KEYS[1], 1) == 0 then error('no') end";
+    assert_eq!(found(before), [(2, "late-error")]);
+    let rounds = "for i = 1, #KEYS do\nif redis.call('SETNX', KEYS[i], 1) == 0 then error('no') end\nend";
+    assert_eq!(found(rounds), [(2, "late-error")]);
+}
+
 #[test]
 fn lost_errors_before_a_write_are_found() {
-    breaks(Rule::UncheckedError, &["redis.pcall('INCR', KEYS[1]) redis.call('DEL', KEYS[2])"]);
+    breaks(
+        Rule::UncheckedError,
+        &[
+            "redis.pcall('INCR', KEYS[1]) redis.call('DEL', KEYS[2])",
+            "if ARGV[1] then redis.pcall('INCR', KEYS[1]) end return redis.call('DEL', KEYS[2])",
+            "for i = 1, 2 do redis.call('DEL', KEYS[2]) redis.pcall('INCR', KEYS[1]) end",
+            "while true do if ARGV[1] then redis.pcall('INCR', KEYS[1]) break end end redis.call('DEL', KEYS[2])",
+        ],
+    );
     is_clean(&[
+        "if ARGV[1] then\n  redis.pcall('DEL', KEYS[1])\n  return 1\nend\nredis.call('SET', KEYS[1], 1)",
+        "if ARGV[1] then redis.pcall('DEL', KEYS[1]) else redis.call('SET', KEYS[1], 1) end",
+        "for i = 1, #KEYS do if ARGV[i] then redis.pcall('DEL', KEYS[i]) return 1 end redis.call('INCR', KEYS[i]) end",
         "redis.call('DEL', KEYS[2]) redis.pcall('INCR', KEYS[1])",
         "local r = redis.pcall('INCR', KEYS[1]) if r.err then return 0 end redis.call('DEL', KEYS[2])",
         "redis.pcall('GET', KEYS[1]) return 1",
@@ -282,6 +393,13 @@ fn varargs_belong_to_functions_that_have_them_and_chains_are_long() {
     for (sign, count) in [(" or ", 1500), (" .. ", 190), (" + ", 1500)] {
         assert_eq!(found(&format!("local a = 1\nreturn {}", vec!["a"; count].join(sign))), [], "{sign}");
     }
+}
+
+#[test]
+fn loops_in_loops_take_no_time() {
+    let inner = "redis.call('INCR', KEYS[1]) redis.pcall('DEL', KEYS[2])";
+    let script = format!("{}{inner}{} error('no')", "while ARGV[1] do ".repeat(190), " end".repeat(190));
+    assert_eq!(found(&script), [(1, "unchecked-error"), (1, "late-error")]);
 }
 
 #[test]
@@ -395,6 +513,20 @@ fn nothing_is_found_in_usual_scripts() {
         "local b = redis.call('HMGET', KEYS[1], 't', 'ts')\nlocal tokens = tonumber(b[1])\nif tokens == nil then tokens = 1 end\n\
          redis.call('HSET', KEYS[1], 't', tokens - 1)\nreturn tostring(tokens)",
     ]);
+}
+
+/// Scripts as services run them, with the ways that those end in.
+#[test]
+fn nothing_is_found_in_scripts_of_production() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/lint");
+    let mut names: Vec<_> =
+        std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("one").path()).collect();
+    names.sort();
+    assert_eq!(names.len(), 15);
+    for name in names {
+        let script = std::fs::read_to_string(&name).expect("a script");
+        assert_eq!(found(&script), [], "{}", name.display());
+    }
 }
 
 #[cfg(feature = "cli")]

@@ -28,6 +28,8 @@ pub(super) struct Command<'a> {
     pub(super) is_protected: bool,
     /// The command's words; the first one is a text of the script.
     pub(super) words: &'a [Expr],
+    /// The words as they would be sent, those that are no texts or numbers of the script as something else.
+    plain: Vec<Vec<u8>>,
     /// The command's name, in lower case.
     pub(super) name: String,
 }
@@ -42,9 +44,9 @@ const LISTS: &str = " mget hmget time lrange zrange zrevrange zrangebyscore zrev
 const INTEGERS: &str = " incr incrby decr decrby hincrby strlen hstrlen llen hlen scard zcard zcount zlexcount xlen exists \
     ttl pttl expire pexpire expireat pexpireat persist del unlink sadd srem sismember hset hdel hexists hsetnx setnx zadd \
     zrem zrank zrevrank zremrangebyscore zremrangebyrank lpush rpush lpushx rpushx linsert lrem append setrange setbit \
-    getbit bitcount publish pfadd pfcount xack xdel xtrim smove copy dbsize ";
+    getbit bitcount publish pfadd pfcount xack xdel xtrim smove copy dbsize renamenx msetnx move zremrangebylex ";
 
-fn is_among(names: &str, name: &str) -> bool {
+pub(super) fn is_among(names: &str, name: &str) -> bool {
     names.split_ascii_whitespace().any(|other| other == name)
 }
 
@@ -114,7 +116,16 @@ impl<'a> Script<'a> {
         }
         let Kind::Text(name) = &self.origin(words.first()?).kind else { return None };
         let name = String::from_utf8_lossy(name).to_ascii_lowercase();
-        Some(Command { is_protected, words, name })
+        let plain = words.iter().map(|word| self.plain(word)).collect();
+        Some(Command { is_protected, words, plain, name })
+    }
+    /// A word of a command as it would be sent.
+    fn plain(&self, word: &Expr) -> Vec<u8> {
+        match &self.origin(word).kind {
+            Kind::Text(text) => text.clone(),
+            Kind::Number(number, _) => number.to_string().into_bytes(),
+            _ => b"?".to_vec(),
+        }
     }
     /// The command whose reply an expression is.
     pub(super) fn command<'b>(&'b self, expr: &'b Expr) -> Option<Command<'b>> {
@@ -177,9 +188,7 @@ impl<'a> Script<'a> {
 
 impl<'a> Command<'a> {
     pub(super) fn spec(&self) -> Option<&'static Spec> {
-        let words = self.plain_words();
-        let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
-        crate::commands::table().resolve(&words).ok().map(|row| row.spec)
+        crate::commands::table().resolve(&self.plain_words()).ok().map(|row| row.spec)
     }
     /// Whether it may write.
     pub(super) fn writes(&self) -> bool {
@@ -188,17 +197,19 @@ impl<'a> Command<'a> {
     /// The words that are its keys, as far as its text tells.
     pub(super) fn keys(&self) -> Vec<&'a Expr> {
         let Some(spec) = self.spec() else { return Vec::new() };
-        let words = self.plain_words();
-        let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
-        keys::find(spec, &words).iter().filter_map(|key| self.words.get(key.at)).collect()
+        keys::find(spec, &self.plain_words()).iter().filter_map(|key| self.words.get(key.at)).collect()
     }
-    /// The words as they would be sent, those that are no texts or numbers of the script as something else.
-    fn plain_words(&self) -> Vec<Vec<u8>> {
-        let word = |expr: &Expr| match &expr.kind {
-            Kind::Text(text) => text.clone(),
-            Kind::Number(number, _) => number.to_string().into_bytes(),
-            _ => b"?".to_vec(),
-        };
-        self.words.iter().map(word).collect()
+    /// Whether one of its options is this word, in lower case.
+    pub(super) fn has_word(&self, word: &str) -> bool {
+        self.plain.iter().skip(1).any(|plain| plain.eq_ignore_ascii_case(word.as_bytes()))
+    }
+    /// The words behind each such option, in lower case.
+    pub(super) fn behind(&self, option: &str) -> Vec<&'a Expr> {
+        let options = self.plain.iter().enumerate().skip(2);
+        let found = options.filter(|(_, plain)| plain.eq_ignore_ascii_case(option.as_bytes()));
+        found.filter_map(|(at, _)| self.words.get(at + 1)).collect()
+    }
+    fn plain_words(&self) -> Vec<&[u8]> {
+        self.plain.iter().map(Vec::as_slice).collect()
     }
 }

@@ -1,7 +1,8 @@
 //! What is wrong with a script before it runs: findings by rules, each with its place, what it is and how to mend it.
-//! `facts` says where values come from, `rules` has one function a rule.
+//! `facts` says where values come from, `outcome` which writes a condition denies, `rules` has one function a rule.
 
 mod facts;
+mod outcome;
 mod rules;
 
 use crate::contract::Contract;
@@ -16,7 +17,8 @@ pub use crate::syntax::SyntaxError;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Rule {
-    /// A key that is made of texts, or is an argument, in place of one of `KEYS`: a cluster cannot route the script by it.
+    /// A key that is made of texts, or is an argument, in place of one of `KEYS`: a cluster cannot route the script by it. So
+    /// are those that a command reaches by itself: `FLUSHALL`, `SCAN`, `SORT ... BY`.
     UndeclaredKey,
     /// A global variable that is set, or read without being there: the server raises an error.
     Global,
@@ -30,7 +32,7 @@ pub enum Rule {
     NilReply,
     /// A text that is compared with a number, or texts of digits with each other, without `tonumber`.
     NotANumber,
-    /// An error after a write, which stays.
+    /// An error after a write, which stays. One that was answered to have written nothing is none.
     LateError,
     /// A `redis.pcall` whose error nobody looks at, with a write behind it.
     UncheckedError,

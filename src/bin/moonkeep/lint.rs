@@ -17,15 +17,16 @@ Usage: moonkeep lint [--json] SCRIPT...
 
 Prints one line a finding, FILE:LINE:COLUMN: RULE: what is wrong; how to mend it. A contract in the header of a script, or
 in NAME.contract beside NAME.lua, says how many keys and arguments there are. The rules:
-  undeclared-key    a key that is made of texts, or is an argument, in place of one of KEYS
+  undeclared-key    a key that is made of texts, or is an argument, in place of one of KEYS; keys that FLUSHALL, SCAN,
+                    SORT with BY and the like reach by themselves
   global            a global variable that is set, or read without being there
   arity             KEYS or ARGV below 1, or beyond what the contract declares
   unordered         a reply in the order of pairs, SMEMBERS, KEYS, HGETALL and the like, unsorted
   precision         a number beyond 2^53, or a time of more digits than become text
   nil-reply         a reply compared with nil, where what is not there is false
   not-a-number      a text compared with a number, or digits with digits, without tonumber
-  late-error        an error after a write, which stays
-  unchecked-error   a redis.pcall whose error is lost, with a write behind it
+  late-error        an error after a write, which stays; one that was answered to have written nothing is none
+  unchecked-error   a redis.pcall whose error is lost, with a write on a way behind it
   unknown-rule      a comment that allows what is no rule
 A comment `-- lint: allow RULE` allows what a rule finds in its line or the next one.
 Exit status: 0 without findings, 1 with some, 2 when a file cannot be read or is no Lua.

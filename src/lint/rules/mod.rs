@@ -24,8 +24,7 @@ pub(super) fn all(script: &Script<'_>) -> Vec<Finding> {
     });
     names::assigned_globals(script, &mut found);
     order::unordered(script, &mut found);
-    errors::late_errors(script, &mut found);
-    errors::unchecked_errors(script, &mut found);
+    errors::errors(script, &mut found);
     found.0
 }
 

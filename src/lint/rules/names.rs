@@ -5,28 +5,74 @@ use super::super::facts::Script;
 use super::Findings;
 use crate::syntax::tree::{Expr, Kind, Stmt, each_statement};
 
-/// `undeclared-key`: a key of a command that is made of texts, or is an argument or a reply.
+/// Commands that reach keys by themselves, and what they do to them.
+const REACHING: [(&str, &str); 6] = [
+    ("flushall", "removes"),
+    ("flushdb", "removes"),
+    ("swapdb", "moves"),
+    ("keys", "finds"),
+    ("scan", "finds"),
+    ("randomkey", "finds"),
+];
+
+/// `undeclared-key`: a key of a command that is made of texts, or is an argument or a reply; keys that a command reaches
+/// by itself.
 pub(super) fn undeclared_keys(script: &Script<'_>, expr: &Expr, found: &mut Findings) {
     let Some(command) = script.command_here(expr) else { return };
     for key in command.keys() {
-        let origin = script.origin(key);
-        let is_made = || {
-            ["string.format", "tostring"].iter().any(|function| script.call_of(origin, function).is_some())
-        };
-        let what = match &origin.kind {
-            Kind::Text(text) => format!("the key {:?} stands in the script", String::from_utf8_lossy(text)),
-            Kind::Number(..) => "the key is a number of the script".into(),
-            Kind::Binary("..", ..) => "the key is joined from texts".into(),
-            _ if is_made() => "the key is made of texts".into(),
-            _ if script.is_element(origin, "ARGV") => "the key is an argument".into(),
-            _ if script.is_text(origin) && !script.is_element(origin, "KEYS") => {
-                "the key is what a command answered".into()
-            }
-            _ => continue,
-        };
-        let mend = "pass it in KEYS, so that a cluster can route the script by it";
-        found.add(Rule::UndeclaredKey, key, what, mend);
+        if let Some(what) = undeclared(script, key) {
+            let mend = "pass it in KEYS, so that a cluster can route the script by it";
+            found.add(Rule::UndeclaredKey, key, what, mend);
+        }
     }
+    let mend = "pass them in KEYS, so that a cluster can route the script by them";
+    if let Some((name, does)) = REACHING.iter().find(|(name, _)| *name == command.name) {
+        let what = format!("{} {does} keys that are not in KEYS", name.to_ascii_uppercase());
+        found.add(Rule::UndeclaredKey, expr, what, mend);
+    }
+    if matches!(&command.name[..], "sort" | "sort_ro") {
+        for option in ["by", "get"] {
+            for pattern in command.behind(option).into_iter().filter(|pattern| is_pattern(script, pattern)) {
+                let what =
+                    format!("SORT with {} reads keys that are not in KEYS", option.to_ascii_uppercase());
+                found.add(Rule::UndeclaredKey, pattern, what, mend);
+            }
+        }
+    }
+}
+
+/// What is wrong with a key, where it is none of `KEYS` as far as the text tells.
+fn undeclared(script: &Script<'_>, key: &Expr) -> Option<String> {
+    if !script.may_look() {
+        return None;
+    }
+    let origin = script.origin(key);
+    let is_made =
+        || ["string.format", "tostring"].iter().any(|function| script.call_of(origin, function).is_some());
+    Some(match &origin.kind {
+        Kind::Binary("or", left, right) => {
+            return undeclared(script, left).or_else(|| undeclared(script, right));
+        }
+        Kind::Binary("and", _, right) => return undeclared(script, right),
+        Kind::Text(text) => format!("the key {:?} stands in the script", String::from_utf8_lossy(text)),
+        Kind::Number(..) => "the key is a number of the script".into(),
+        Kind::Binary("..", ..) => "the key is joined from texts".into(),
+        _ if is_made() => "the key is made of texts".into(),
+        _ if script.is_element(origin, "ARGV") => "the key is an argument".into(),
+        _ if script.is_text(origin) && !script.is_element(origin, "KEYS") => {
+            "the key is what a command answered".into()
+        }
+        _ => return None,
+    })
+}
+
+/// Whether a text has a `*`, for which SORT puts each element.
+fn is_pattern(script: &Script<'_>, pattern: &Expr) -> bool {
+    let mut found = false;
+    script.origin(pattern).each(&mut |part| {
+        found |= matches!(&script.origin(part).kind, Kind::Text(text) if text.contains(&b'*'));
+    });
+    found
 }
 
 /// What scripts find.
@@ -83,9 +129,10 @@ pub(super) fn arity(script: &Script<'_>, expr: &Expr, found: &mut Findings) {
     else {
         return;
     };
+    // The most that a call may have.
     let declared = match (&list[..], script.contract) {
-        ("KEYS", contract) => contract.map(|contract| contract.keys().len()),
-        ("ARGV", contract) => contract.map(|contract| contract.args().len()),
+        ("KEYS", contract) => contract.map(|contract| contract.key_counts().1),
+        ("ARGV", contract) => contract.map(|contract| contract.arg_counts().1),
         _ => return,
     };
     if *index < 1.0 || index.fract() != 0.0 {
