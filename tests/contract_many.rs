@@ -119,7 +119,7 @@ fn what_many_keys_and_arity_cannot_be_is_told() {
             "3:10: the answer to arity is told above already; this never applies",
         ),
         (&format!("{many}\n--!case k == \"a\" => 1"), "5:9: k is any number of keys; ask len(k)"),
-        (&format!("{many}\n--!case exists(k) => 1"), "5:16: k is any number of keys; ask len(k)"),
+        (&format!("{many}\n--!case has(k, \"a\") => 1"), "5:13: k is any number of keys; ask len(k)"),
         (&format!("{many}\n--!case pttl(k) > 1 => 1"), "5:14: k is any number of keys; ask len(k)"),
     ] {
         assert_eq!(told(clauses), expected);

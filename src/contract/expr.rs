@@ -33,6 +33,8 @@ pub(super) enum Expr {
     Item(usize, Box<Expr>, Option<Form>),
     /// How many arguments there are from this one on.
     Count(Place),
+    /// How many of the keys from this one on are there.
+    Present(usize),
     Pttl(usize),
     Len(Place),
     Now,
@@ -127,6 +129,10 @@ impl Expr {
             Expr::Value(place, form) => value(facts, *place, *form),
             Expr::Exists(key) => Datum::Bool(facts.held(*key).is_some()),
             Expr::Given(arg) => Datum::Bool(facts.args.len() > *arg),
+            Expr::Present(key) => {
+                let held = facts.held.get(*key..).unwrap_or_default();
+                Datum::Int(held.iter().flatten().count() as i128)
+            }
             Expr::Count(Place::Arg(arg)) => Datum::Int(facts.args.len().saturating_sub(*arg) as i128),
             Expr::Count(Place::Key(key)) => Datum::Int(facts.keys.len().saturating_sub(*key) as i128),
             Expr::Field(key, field, form) => read(facts.field(*key, field), *form),
@@ -451,10 +457,16 @@ impl<'t> Parser<'_, 't> {
             false => Ok(()),
         }
     }
-    /// `exists(KEY)`, `exists(KEY.FIELD)`, or `exists(ARG)` of an argument that may be missing.
+    /// `exists(KEY)`, `exists(KEY.FIELD)`, how many keys there are of many, or `exists(ARG)` of an argument that may be missing.
     fn exists(&mut self) -> Parsed {
         self.cursor.expect("(")?;
         let (place, name, at) = self.place("the name of a key or an argument")?;
+        if let Place::Key(key) = place
+            && self.is_many(place)
+        {
+            self.cursor.expect(")")?;
+            return Ok((Expr::Present(key), INT));
+        }
         self.must_be_one(place, name, at)?;
         let expr = match place {
             Place::Key(key) if self.cursor.takes(".") => {

@@ -85,8 +85,11 @@ impl Iterator for Inputs<'_> {
             let is_wrong = self.is_wrong(wrongness, at);
             let here = if declared.many.is_some() { count.saturating_sub(at) } else { 1 };
             let wrong_one = self.pick(here.max(1));
+            // Of many, all are seldom alike by chance.
+            let are_missing = [None, None, Some(true), Some(false)][if here > 1 { self.pick(4) } else { 0 }];
             for number in 0..here {
-                texts.extend(self.key(declared, number, is_wrong && number == wrong_one, &mut input));
+                let is_wrong = is_wrong && number == wrong_one;
+                texts.extend(self.key((declared, number), is_wrong, are_missing, &mut input));
             }
         }
         let count = self.arg_count(wrongness);
@@ -184,13 +187,19 @@ impl Inputs<'_> {
         }
     }
     /// Makes a key; gives the texts that it holds.
-    fn key(&mut self, declared: &Key, number: usize, is_wrong: bool, input: &mut Input) -> Vec<Vec<u8>> {
+    fn key(
+        &mut self,
+        (declared, number): (&Key, usize),
+        is_wrong: bool,
+        are_missing: Option<bool>,
+        input: &mut Input,
+    ) -> Vec<Vec<u8>> {
         let number = if number == 0 { String::new() } else { (number + 1).to_string() };
         let name = format!("{{k}}{}{number}", declared.name).into_bytes();
         input.keys.push(name.clone());
         let is_missing = match is_wrong {
             true => declared.required && self.pick(3) == 0,
-            false => !declared.required && self.pick(4) == 0,
+            false => !declared.required && are_missing.unwrap_or_else(|| self.pick(4) == 0),
         };
         if is_missing && self.pick(2) == 0 {
             return Vec::new();
