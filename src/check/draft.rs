@@ -2,11 +2,12 @@
 //! arguments that tell more, for a person to finish.
 
 mod read;
+mod refine;
 
 use crate::command::spec::Group;
 use crate::command::{TracedCall, keys};
 use crate::commands::table;
-use crate::contract::Contract;
+use crate::contract::{Contract, Input};
 use crate::engine::{Client, Engine, Script};
 use crate::error::Error;
 use crate::reply::{Reply, ReplyRef};
@@ -41,6 +42,19 @@ struct Ran {
     changes: Vec<Change>,
 }
 
+impl Ran {
+    /// How the call was refused, if it was.
+    fn refusal(&self) -> Option<Refusal> {
+        self.reply.error_message().map(|text| {
+            let told = String::from_utf8_lossy(text);
+            match told.contains(" script: ") {
+                true => Refusal::Raised(told.split(' ').next().unwrap_or("ERR").to_owned()),
+                false => Refusal::Text(text.to_vec()),
+            }
+        })
+    }
+}
+
 /// What was seen in all runs.
 struct Lab<'a> {
     script: &'a Script,
@@ -55,7 +69,7 @@ struct Lab<'a> {
 }
 
 /// How a text is refused.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Refusal {
     /// By the script.
     Text(Vec<u8>),
@@ -87,7 +101,7 @@ impl Contract {
     /// A script that does not compile.
     pub fn draft(name: &str, script: &Script) -> Result<String, Error> {
         let read = Read::of(script.source());
-        let mut lab = Lab::new(script, read.keys)?;
+        let mut lab = Lab::new(script, read.keys + usize::from(read.many_keys))?;
         let is_name = |name: &str| {
             name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
                 && name.bytes().next().is_some_and(|byte| !byte.is_ascii_digit())
@@ -120,7 +134,7 @@ impl<'a> Lab<'a> {
     }
     /// Runs a call and notes what it shows.
     fn run(&mut self, call: &Call) -> Result<Ran, Error> {
-        self.engine.reset()?;
+        let mut setup: Vec<Vec<Vec<u8>>> = Vec::new();
         for (at, held) in call.keys.iter().enumerate() {
             let Held(Some((kind, text))) = held else { continue };
             let key = Self::key(at);
@@ -132,32 +146,51 @@ impl<'a> Lab<'a> {
                 "stream" => &[b"XADD", &key, b"1-1", b"f", b"1"],
                 _ => &[b"SET", &key, text],
             };
-            self.client.call(words)?;
-            self.client.call([b"PEXPIRE", &key[..], b"500000"])?;
+            setup.push(words.iter().map(|word| word.to_vec()).collect());
+            setup.push([b"PEXPIRE", &key[..], b"500000"].iter().map(|word| word.to_vec()).collect());
         }
+        let keys = (0..call.keys.len()).map(Self::key).collect();
+        self.run_on(&Input { setup, keys, args: call.args.clone(), ..Input::default() })
+    }
+    /// The same for a call on a state.
+    fn run_on(&mut self, input: &Input) -> Result<Ran, Error> {
+        self.make(input)?;
         let before = self.engine.snapshot()?;
-        let names = (0..call.keys.len()).map(Self::key);
-        let script = self.script.call().keys(names).args(&call.args);
+        let script = self.script.call().keys(&input.keys).args(&input.args);
         let (reply, calls) = script.trace(&mut self.client)?;
         let changes = before.diff(&self.engine.snapshot()?);
         let ran = Ran { reply, calls, changes };
-        self.note(&ran);
+        self.note(&ran, &input.keys);
         Ok(ran)
     }
-    fn note(&mut self, ran: &Ran) {
+    /// Makes the state of a call.
+    fn make(&mut self, input: &Input) -> Result<(), Error> {
+        self.engine.reset()?;
+        let mut reply = Reply::new();
+        for command in &input.setup {
+            self.client.call_into(command, &mut reply)?;
+        }
+        self.engine.advance(input.advance())
+    }
+    /// The number of the declaration that a key belongs to.
+    fn declared(&self, key: &[u8], keys: &[Vec<u8>]) -> Option<usize> {
+        let at = keys.iter().position(|one| one == key)?;
+        self.kinds.len().checked_sub(1).map(|last| at.min(last))
+    }
+    fn note(&mut self, ran: &Ran, names: &[Vec<u8>]) {
         for call in &ran.calls {
             let words: Vec<&[u8]> = call.argv.iter().map(Vec::as_slice).collect();
             let Ok(row) = table().lookup(&words) else { continue };
             let Some(kind) = kind_of(row.spec.group) else { continue };
             for key in keys::find(row.spec, &words) {
-                let at = (0..self.kinds.len()).find(|&at| words.get(key.at) == Some(&&Self::key(at)[..]));
+                let at = words.get(key.at).and_then(|word| self.declared(word, names));
                 if let Some(at) = at {
                     self.kinds[at].get_or_insert(kind);
                 }
             }
         }
         for change in &ran.changes {
-            let Some(at) = (0..self.kinds.len()).find(|&at| Self::key(at) == change.key) else { continue };
+            let Some(at) = self.declared(&change.key, names) else { continue };
             let expiry = |held: &Option<crate::store::Held>| held.as_ref().and_then(|held| held.expire_at_ms);
             match (expiry(&change.before), &change.after) {
                 (_, None) => self.removed[at] = true,
@@ -178,23 +211,17 @@ impl<'a> Lab<'a> {
     }
     /// How a call is refused, if it is.
     fn refusal(&mut self, call: &Call) -> Result<Option<Refusal>, Error> {
-        let ran = self.run(call)?;
-        Ok(ran.reply.error_message().map(|text| {
-            let told = String::from_utf8_lossy(text);
-            match told.contains(" script: ") {
-                true => Refusal::Raised(told.split(' ').next().unwrap_or("ERR").to_owned()),
-                false => Refusal::Text(text.to_vec()),
-            }
-        }))
+        Ok(self.run(call)?.refusal())
     }
     /// What a key is made to hold so that the script works on it.
     fn fitting(&self, at: usize) -> Held {
-        Held(Some((self.kinds[at].unwrap_or("string"), b"5".to_vec())))
+        let kind = self.kinds.get(at).or(self.kinds.last()).copied().flatten();
+        Held(Some((kind.unwrap_or("string"), b"5".to_vec())))
     }
     /// A call that is no error, and makes as much happen as possible.
-    fn working_call(&mut self, args: usize) -> Result<Option<Call>, Error> {
+    fn working_call(&mut self, read: &Read) -> Result<Option<Call>, Error> {
         const TEXTS: [&[u8]; 8] = [b"1", b"5", b"a", b"1000", b"{}", b"NX", b"0", b"2024"];
-        let count = self.kinds.len();
+        let (keys, args) = read.tried();
         let mut rng = Rng::new(1);
         let mut found: Option<(usize, Call)> = None;
         for number in 0..TRIES {
@@ -202,7 +229,7 @@ impl<'a> Lab<'a> {
             let mut pick = || TEXTS[rng.below(TEXTS.len() as u64) as usize].to_vec();
             let texts = (0..args).map(|_| uniform.map_or_else(&mut pick, |text| text.to_vec())).collect();
             let keys =
-                (0..count).map(|at| if number % 2 == 0 { self.fitting(at) } else { Held(None) }).collect();
+                (0..keys).map(|at| if number % 2 == 0 { self.fitting(at) } else { Held(None) }).collect();
             let call = Call { keys, args: texts };
             let ran = self.run(&call)?;
             let worth = 1 + ran.changes.len() * 4 + ran.calls.len();
@@ -296,14 +323,23 @@ fn merged(name: &str, errors: Vec<(&'static str, Refusal)>) -> Vec<(String, Refu
 /// An error clause: where its text stands in the script, what is wrong, and the answer.
 type Clause = (usize, String, Refusal);
 
+/// What a draft says, but for what is known when all has run.
+struct Draft {
+    name: String,
+    /// The clauses of keys and arguments; in those of keys `ACCESS` stands for what is done to them.
+    declared: Vec<String>,
+    trusts_arity: bool,
+    errors: Vec<Clause>,
+    remarks: Vec<&'static str>,
+}
+
 impl Lab<'_> {
     fn write(&mut self, name: &str, read: &Read) -> Result<String, Error> {
         // The first runs show which types the keys have; those after them are made with such keys.
-        let working = match self.working_call(read.args)? {
-            Some(_) => self.working_call(read.args)?,
+        let working = match self.working_call(read)? {
+            Some(_) => self.working_call(read)?,
             None => None,
         };
-        let mut clauses: Vec<Clause> = Vec::new();
         let place_of = |refusal: &Refusal| match refusal {
             Refusal::Text(text) => {
                 let source = read.source.as_slice();
@@ -311,56 +347,112 @@ impl Lab<'_> {
             }
             Refusal::Raised(_) => read.source.len(),
         };
-        let mut add = |what: String, refusal: Refusal| clauses.push((place_of(&refusal), what, refusal));
-        let mut text = format!("--!contract {name}\n");
+        let mut errors: Vec<Clause> = Vec::new();
+        let mut add = |what: String, refusal: Refusal| errors.push((place_of(&refusal), what, refusal));
         let mut remarks = Vec::new();
-        let bare = self.refusal(&Call { keys: Vec::new(), args: Vec::new() })?;
-        match bare {
-            Some(refusal @ Refusal::Text(_)) => add("arity".into(), refusal),
-            _ => {
-                remarks.push("the script does not look how many keys and arguments there are");
-                let told = format!("Expected {} keys and {} arguments", read.keys, read.args);
-                add("arity".into(), Refusal::Text(told.into_bytes()));
-            }
-        }
+        let (keys, args) = read.tried();
         let call = working.clone().unwrap_or(Call {
-            keys: (0..read.keys).map(|at| self.fitting(at)).collect(),
-            args: vec![b"1".to_vec(); read.args],
+            keys: (0..keys).map(|at| self.fitting(at)).collect(),
+            args: vec![b"1".to_vec(); args],
         });
+        let arity = self.arity(&call, read)?;
+        let trusts_arity = arity.is_none();
+        match arity {
+            Some(refusal) => add("arity".into(), refusal),
+            None => remarks.push("the script does not look how many keys and arguments there are"),
+        }
         let mut declared = Vec::new();
-        for at in 0..read.keys {
-            let (line, errors) = self.key_clause(at, &call, &read.key_names[at])?;
-            declared.push(line);
+        for (at, name) in read.key_names.iter().enumerate() {
+            let is_last = at == read.keys;
+            let many = if is_last {
+                self.many(&call, |call, count| call.keys.truncate(at + count))?
+            } else {
+                String::new()
+            };
+            let (line, errors) = self.key_clause(at, &call, name)?;
+            declared.push(format!("{line}{many}\n"));
             errors.into_iter().for_each(|(what, refusal)| add(what, refusal));
         }
         for (at, name) in read.arg_names.iter().enumerate() {
-            let found = self.explore(&call, &|call, text| call.args[at] = text.to_vec())?;
-            declared.push(format!("--!argv  {name}  {}\n", found.grammar));
+            let is_last = at == read.args;
+            let many = if is_last {
+                self.many(&call, |call, count| call.args.truncate(at + count))?
+            } else {
+                String::new()
+            };
+            let end = if is_last { call.args.len() } else { at + 1 };
+            let found = self.explore(&call, &|call, text| call.args[at..end].fill(text.to_vec()))?;
+            declared.push(format!("--!argv  {name}  {}{many}\n", found.grammar));
             merged(name, found.errors).into_iter().for_each(|(what, refusal)| add(what, refusal));
         }
-        if read.many {
-            declared.push("--!argv  more  bytes ...\n".to_owned());
+        if working.is_none() {
+            remarks.push("no call was found that is no error: types and replies are not known");
         }
-        // What is written is known when all has run.
-        for (at, line) in declared.iter_mut().enumerate().take(read.keys) {
-            *line = line.replace(ACCESS, &self.access(at));
+        self.measure(&call)?;
+        errors.sort_by_key(|(place, ..)| *place);
+        let mut draft = Draft { name: name.to_owned(), declared, trusts_arity, errors, remarks };
+        if working.is_some() {
+            self.refine(&mut draft)?;
         }
-        text += &declared.concat();
-        clauses.sort_by_key(|(place, ..)| *place);
-        for (_, what, refusal) in clauses {
+        Ok(self.text(&draft))
+    }
+    /// What every wrong number of keys and arguments is answered, if it is one thing.
+    fn arity(&mut self, call: &Call, read: &Read) -> Result<Option<Refusal>, Error> {
+        let bare = self.refusal(&Call { keys: Vec::new(), args: Vec::new() })?;
+        let mut wrong = Vec::new();
+        let mut change = |make: &dyn Fn(&mut Call)| {
+            let mut changed = call.clone();
+            make(&mut changed);
+            wrong.push(changed);
+        };
+        if !read.many_keys {
+            change(&|call| call.keys.push(Held(None)));
+            change(&|call| call.keys.truncate(read.keys.saturating_sub(1)));
+        }
+        if !read.many {
+            change(&|call| call.args.push(b"1".to_vec()));
+            change(&|call| call.args.truncate(read.args.saturating_sub(1)));
+        }
+        for changed in wrong {
+            let is_other = (changed.keys.len(), changed.args.len()) != (call.keys.len(), call.args.len());
+            if is_other && self.refusal(&changed)? != bare {
+                return Ok(None);
+            }
+        }
+        Ok(bare.filter(|refusal| matches!(refusal, Refusal::Text(_))))
+    }
+    /// How many may be given of what there may be many of: `take` leaves so many of them.
+    fn many(&mut self, call: &Call, take: impl Fn(&mut Call, usize)) -> Result<String, Error> {
+        for least in 0..=2 {
+            let mut changed = call.clone();
+            take(&mut changed, least);
+            if self.refusal(&changed)?.is_none() {
+                return Ok(if least == 0 { " ...".into() } else { format!(" ...({least}, 1000)") });
+            }
+        }
+        Ok(" ...".into())
+    }
+    /// The draft with what is known now.
+    fn text(&self, draft: &Draft) -> String {
+        let mut text = format!("--!contract {}\n", draft.name);
+        for (at, line) in draft.declared.iter().enumerate() {
+            let access = if at < self.kinds.len() { self.access(at) } else { String::new() };
+            text += &line.replace(ACCESS, &access);
+        }
+        if draft.trusts_arity {
+            text += "--!arity trusted\n";
+        }
+        for (_, what, refusal) in &draft.errors {
             text += &match refusal {
-                Refusal::Text(told) => format!("--!error {what}  {}\n", quote(&told)),
+                Refusal::Text(told) => format!("--!error {what}  {}\n", quote(told)),
                 Refusal::Raised(code) => format!("--!error {what}  {code}\n"),
             };
         }
         text += &format!("--!reply {}\n", self.reply_clause());
-        text += &format!("--!instructions {}\n", self.instructions(&call)?);
-        if working.is_none() {
-            remarks.push("no call was found that is no error: types and replies are not known");
-        }
+        text += &format!("--!instructions {}\n", (self.instructions * 2).next_multiple_of(10).max(20));
         text += "-- To finish: names, the order of errors, cases, and what was not found out.\n";
-        remarks.iter().for_each(|remark| text += &format!("-- {remark}\n"));
-        Ok(text)
+        draft.remarks.iter().for_each(|remark| text += &format!("-- {remark}\n"));
+        text
     }
     /// The clause of a key, and its errors.
     fn key_clause(
@@ -369,9 +461,10 @@ impl Lab<'_> {
         call: &Call,
         name: &str,
     ) -> Result<(String, Vec<(String, Refusal)>), Error> {
+        let end = if at + 1 == self.kinds.len() { call.keys.len() } else { at + 1 };
         let with = |held: Held| {
             let mut changed = call.clone();
-            changed.keys[at] = held;
+            changed.keys[at..end].fill(held);
             changed
         };
         let mut errors = Vec::new();
@@ -380,13 +473,14 @@ impl Lab<'_> {
         let other = TYPES.into_iter().find(|one| Some(*one) != kind && *one != "string").unwrap_or("list");
         let wrong = self.refusal(&with(Held(Some((other, Vec::new())))))?;
         let (Some(kind), Some(wrong)) = (kind, wrong) else {
-            return Ok((format!("--!key   {name}  any{ACCESS}\n"), errors));
+            return Ok((format!("--!key   {name}  any{ACCESS}"), errors));
         };
         let mut broken = Vec::new();
         let mut grammar = String::new();
         if kind == "string" {
-            let found =
-                self.explore(call, &|call, text| call.keys[at] = Held(Some(("string", text.to_vec()))))?;
+            let found = self.explore(call, &|call, text| {
+                call.keys[at..end].fill(Held(Some(("string", text.to_vec()))))
+            })?;
             grammar = format!(" {}", found.grammar);
             broken = found.errors;
         }
@@ -394,7 +488,7 @@ impl Lab<'_> {
         broken.extend(missing.map(|refusal| ("missing", refusal)));
         errors.extend(merged(name, broken));
         errors.push((format!("{name}.type"), wrong));
-        Ok((format!("--!key   {name}  {kind}{grammar} {presence}{ACCESS}\n"), errors))
+        Ok((format!("--!key   {name}  {kind}{grammar} {presence}{ACCESS}"), errors))
     }
     fn access(&self, at: usize) -> String {
         let mut words = String::new();
@@ -419,17 +513,21 @@ impl Lab<'_> {
         }
         shapes.join(" | ")
     }
-    /// Twice what a run takes, rounded up.
-    fn instructions(&mut self, call: &Call) -> Result<u64, Error> {
+    /// Notes what a call takes that works.
+    fn measure(&mut self, call: &Call) -> Result<(), Error> {
         self.run(call)?;
         self.engine.reset()?;
-        let count = call.keys.len().to_string();
         let keys: Vec<Vec<u8>> = (0..call.keys.len()).map(Self::key).collect();
+        self.count(&keys, &call.args)
+    }
+    /// Notes what a call takes on the state that there is.
+    fn count(&mut self, keys: &[Vec<u8>], args: &[Vec<u8>]) -> Result<(), Error> {
+        let count = keys.len().to_string();
         let mut words: Vec<&[u8]> = vec![b"EVAL", self.script.source(), count.as_bytes()];
-        words.extend(keys.iter().chain(&call.args).map(Vec::as_slice));
+        words.extend(keys.iter().chain(args).map(Vec::as_slice));
         let (_, taken) = self.client.count_instructions(&words)?;
         self.instructions = self.instructions.max(taken);
-        Ok((self.instructions * 2).next_multiple_of(10).max(20))
+        Ok(())
     }
 }
 

@@ -9,7 +9,8 @@ pub(super) struct Read {
     pub(super) source: Vec<u8>,
     pub(super) keys: usize,
     pub(super) args: usize,
-    /// ARGV is gone through as a whole.
+    /// KEYS, or ARGV, is gone through as a whole; more of them have the last name then.
+    pub(super) many_keys: bool,
     pub(super) many: bool,
     pub(super) key_names: Vec<String>,
     pub(super) arg_names: Vec<String>,
@@ -27,12 +28,18 @@ impl Read {
     pub(super) fn of(source: &[u8]) -> Read {
         let words = Source::parse(source).map_or_else(|_| Vec::new(), |read| read.outline.words);
         let reader = Reader { source, words };
-        let (keys, _) = reader.count(b"KEYS");
+        let (keys, many_keys) = reader.count(b"KEYS");
         let (args, many) = reader.count(b"ARGV");
-        let mut taken = vec!["more".to_owned()];
-        let key_names = reader.names(b"KEYS", "key", keys, &mut taken);
-        let arg_names = reader.names(b"ARGV", "arg", args, &mut taken);
-        Read { source: source.to_vec(), keys, args, many, key_names, arg_names }
+        let mut taken = vec!["keys".to_owned(), "more".to_owned()];
+        let mut key_names = reader.names(b"KEYS", "key", keys, &mut taken);
+        let mut arg_names = reader.names(b"ARGV", "arg", args, &mut taken);
+        key_names.extend(many_keys.then(|| "keys".to_owned()));
+        arg_names.extend(many.then(|| "more".to_owned()));
+        Read { source: source.to_vec(), keys, args, many_keys, many, key_names, arg_names }
+    }
+    /// How many keys and arguments calls have that are tried: two of what there may be many of.
+    pub(super) fn tried(&self) -> (usize, usize) {
+        (self.keys + 2 * usize::from(self.many_keys), self.args + 2 * usize::from(self.many))
     }
 }
 
@@ -60,6 +67,8 @@ impl<'a> Reader<'a> {
             } else if at > 0 && self.text(at - 1) == b"#" {
                 let is_compared = matches!(self.text(at + 1), b"~=" | b"==");
                 count = count.max(self.number(at + 2).filter(|_| is_compared).unwrap_or(0));
+                // `for i = 1, #KEYS`, `return #KEYS`.
+                many |= at > 1 && !is_compared && matches!(self.text(at - 2), b"," | b"return");
             } else {
                 many = true;
             }
@@ -134,10 +143,20 @@ mod tests {
         let read = Read::of(
             b"if #KEYS ~= 2 then return 1 end\nlocal stock, n = redis.call('GET', KEYS[1]), tonumber(ARGV[2])\nlocal len = ARGV[1] for i = 3, #ARGV do redis.call('SADD', KEYS[2], ARGV[i]) end",
         );
-        assert_eq!((read.keys, read.args, read.many), (2, 2, true));
+        assert_eq!((read.keys, read.args, read.many_keys, read.many), (2, 2, false, true));
         assert_eq!(read.key_names, ["stock", "key2"]);
-        assert_eq!(read.arg_names, ["arg1", "n"]);
+        assert_eq!(read.arg_names, ["arg1", "n", "more"]);
         let read = Read::of(b"return 1");
-        assert_eq!((read.keys, read.args, read.many), (0, 0, false));
+        assert_eq!((read.keys, read.args, read.many_keys, read.many), (0, 0, false, false));
+        for source in [
+            "for i, key in ipairs(KEYS) do redis.call('DEL', key) end",
+            "for i = 1, #KEYS do redis.call('DEL', KEYS[i]) end",
+            "return redis.call('DEL', unpack(KEYS))",
+            "return #KEYS",
+        ] {
+            let read = Read::of(source.as_bytes());
+            assert_eq!((read.keys, read.many_keys, read.tried()), (0, true, (2, 0)), "{source}");
+            assert_eq!(read.key_names, ["keys"]);
+        }
     }
 }
