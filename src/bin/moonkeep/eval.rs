@@ -7,7 +7,7 @@ use crate::scripts::{self, Run, Source, Words};
 use crate::setting::{Setting, setting_help};
 use crate::{Refusal, Word, harmless, next_word, print};
 use moonkeep::reply::Resp;
-use moonkeep::{Client, Engine, JournalEntry, LogLine, Message};
+use moonkeep::{Client, Engine, JournalEntry, Limits, LogLine, Message};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -29,6 +29,8 @@ Options stand before SCRIPT and the keys. What sets the keyspace up is done in t
     "
 What runs, and what is shown of it:
   -e, --script TEXT   the script itself, in place of SCRIPT
+  --work N            the work that the script may do until it is stopped: instructions of Lua, and what strings and
+                      commands take (default 500000000)
   --quoted            KEY and ARG are quoted as in redis-cli, so that they may hold any bytes: '\"a\\x00b\"'
   --resp3             call as a client that speaks RESP3
   --checked           hold the script to its contract, in its header or in NAME.contract beside NAME.lua; a call
@@ -71,6 +73,7 @@ struct Eval {
     checked: bool,
     resp3: bool,
     quoted: bool,
+    work: Option<u64>,
     noting: Noting,
     source: Option<Source>,
     words: Words,
@@ -90,7 +93,8 @@ pub(crate) fn run(parser: &mut lexopt::Parser) -> Result<ExitCode, Refusal> {
         print(HELP.as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     };
-    let engine = told.noting.build(told.setting.builder());
+    let limits = told.work.map_or_else(Limits::default, |work| Limits { work, ..Limits::default() });
+    let engine = told.noting.build(told.setting.builder().script_limits(limits));
     let mut client = engine.try_client()?;
     told.setting.prepare(&engine, &mut client)?;
     if client.in_transaction()? {
@@ -144,6 +148,7 @@ fn parse(parser: &mut lexopt::Parser) -> Result<Option<Eval>, Refusal> {
             "--checked" => told.checked = true,
             "--resp3" => told.resp3 = true,
             "--quoted" => told.quoted = true,
+            "--work" => told.work = Some(crate::setting::number(parser, "--work takes a number from 1 on")?),
             "--profile" => told.noting.profile = true,
             "--coverage" => told.noting.cover(parser.value()?.into())?,
             "--script" | "-e" if told.source.is_some() => {
@@ -177,7 +182,7 @@ fn parse(parser: &mut lexopt::Parser) -> Result<Option<Eval>, Refusal> {
 fn misplaced(words: &Words) -> Option<String> {
     let is_option = |word: &&Vec<u8>| {
         let own = ["--raw", "--json", "--trace", "--checked", "--resp3", "--quoted", "--script"];
-        let own = own.iter().chain(&["--coverage", "--profile"]);
+        let own = own.iter().chain(&["--coverage", "--profile", "--work"]);
         own.chain(&Setting::OPTIONS).any(|option| option.as_bytes() == word.as_slice())
     };
     let word = words.keys.iter().chain(&words.args).find(is_option)?;
