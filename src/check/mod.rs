@@ -17,7 +17,7 @@ pub use mutate::{Mutant, MutationReport};
 pub use paste::InputError;
 pub use report::{CheckFailure, CheckReport, MissedLine, ReachedClause};
 
-use crate::contract::{Contract, Decider, Input, Rule};
+use crate::contract::{Contract, Decider, Input, Rule, Stray};
 use crate::engine::Script;
 use crate::error::Error;
 use crate::reply::Reply;
@@ -179,12 +179,14 @@ impl Contract {
         let mut reach = Reach::default();
         let mut found: Vec<(Rule, Decider)> = Vec::new();
         let (mut failures, mut runs, mut instructions_most, mut endless) = (Vec::new(), 0, 0, 0);
-        let mut left_out = 0;
+        let (mut left_out, mut outside) = (0, 0);
+        let first = options.first.len() as u64;
         let made = self.inputs(options.seed).take(usize::try_from(options.runs).unwrap_or(usize::MAX));
         for input in options.first.iter().cloned().chain(made) {
             if !watch(runs) || failures.len() >= options.failures || endless >= ENDLESS_MOST {
                 break;
             }
+            let made = runs.checked_sub(first);
             runs += 1;
             let Ran { decider, broken, instructions, lines, is_left_out } = trial.run(&input)?;
             *reached.entry(decider).or_default() += 1;
@@ -192,12 +194,19 @@ impl Contract {
             left_out += u64::from(is_left_out);
             reach.note(&input, &lines);
             let Some(broken) = broken else { continue };
+            let strays = self.strays(&input);
+            if made.is_none() && is_outside(&strays, decider) {
+                outside += 1;
+                continue;
+            }
             let kind = (broken.rule, decider);
             endless += usize::from(broken.rule == Rule::End);
             if !found.contains(&kind) {
                 let tries = if broken.rule == Rule::End { ENDLESS_TRIES } else { shrink::TRIES };
                 let tries = if options.shrinks { tries } else { 0 };
-                let smallest = shrink::smallest(input, tries, &mut |input| trial.fails_by(input, kind));
+                let smallest = shrink::smallest(input, tries, &self.strays_only(strays), &mut |input| {
+                    trial.fails_by(input, kind)
+                });
                 match trial.explained(smallest, runs, broken)? {
                     Some(failure) => {
                         found.push(kind);
@@ -214,7 +223,7 @@ impl Contract {
             runs: reached.get(&decider).copied().unwrap_or(0),
         });
         let tries = if options.shrinks { NEAR_TRIES } else { 0 };
-        let (lines, missed) = covered(&mut trial, &reach, tries);
+        let (lines, missed) = covered(self, &mut trial, &reach, tries);
         let (name, sha, source) = (self.name().to_owned(), script.sha().to_owned(), script.source().to_vec());
         Ok(CheckReport {
             name: name.clone(),
@@ -226,17 +235,34 @@ impl Contract {
             instructions_most,
             instructions_allowed: self.instructions(),
             left_out,
+            outside,
             coverage: ScriptCoverage { name, sha, source, lines },
             missed,
         })
     }
+    /// Whether an input is as declared, but for these places: a small call is wrong where the great one was.
+    fn strays_only(&self, strays: Vec<Stray>) -> impl Fn(&Input) -> bool + '_ {
+        move |input| self.strays(input).iter().all(|stray| strays.contains(stray))
+    }
+}
+
+/// Whether no clause tells what becomes of a call: its state is not as declared in a way that is not looked at.
+fn is_outside(strays: &[Stray], decider: Decider) -> bool {
+    let has_element = strays.iter().any(|stray| matches!(stray, Stray::Element(_)));
+    has_element && !matches!(decider, Decider::Error(_))
 }
 
 /// The lines that can run, and those that no call ran, each with the nearest call, which so many tries make smaller.
-fn covered(trial: &mut Trial<'_>, reach: &Reach, tries: usize) -> (Vec<LineCoverage>, Vec<MissedLine>) {
+fn covered(
+    contract: &Contract,
+    trial: &mut Trial<'_>,
+    reach: &Reach,
+    tries: usize,
+) -> (Vec<LineCoverage>, Vec<MissedLine>) {
     let Some(script) = trial.watched() else { return (Vec::new(), Vec::new()) };
     let missed = reach.missed(&script, &mut |input, line, depth| {
-        shrink::smallest(input.clone(), tries, &mut |input| {
+        let may = contract.strays_only(contract.strays(input));
+        shrink::smallest(input.clone(), tries, &may, &mut |input| {
             trial.run(input).is_ok_and(|ran| depth.is_kept(line, &ran.lines))
         })
     });

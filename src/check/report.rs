@@ -19,6 +19,7 @@ pub struct CheckReport {
     pub(super) instructions_most: u64,
     pub(super) instructions_allowed: Option<u64>,
     pub(super) left_out: u64,
+    pub(super) outside: u64,
     pub(super) coverage: ScriptCoverage,
     pub(super) missed: Vec<MissedLine>,
 }
@@ -106,6 +107,11 @@ impl CheckReport {
     /// did otherwise only once.
     pub fn left_out(&self) -> u64 {
         self.left_out
+    }
+    /// How many of the calls that were given first failed where the contract does not speak of them: a key holds elements
+    /// that are not as declared. They do not count as failures.
+    pub fn outside(&self) -> u64 {
+        self.outside
     }
     /// The text of the script and its lines that can run, with how often all calls together ran each.
     pub fn coverage(&self) -> &ScriptCoverage {

@@ -7,19 +7,30 @@ use std::time::Duration;
 /// Enough for every call that was seen; a bound all the same.
 pub(super) const TRIES: usize = 4000;
 
-/// The smallest call that still fails, after so many tries at most.
-pub(super) fn smallest(input: Input, tries_most: usize, fails: &mut dyn FnMut(&Input) -> bool) -> Input {
+/// The smallest call that still fails, of those that may be tried, after so many tries at most.
+pub(super) fn smallest(
+    input: Input,
+    tries_most: usize,
+    may: &dyn Fn(&Input) -> bool,
+    fails: &mut dyn FnMut(&Input) -> bool,
+) -> Input {
     let (mut smallest, mut left) = (input, tries_most);
-    while let Some(next) = step(&smallest, &mut left, fails) {
+    while let Some(next) = step(&smallest, &mut left, may, fails) {
         smallest = next;
     }
     smallest
 }
 
 /// A simpler call that fails too.
-fn step(input: &Input, left: &mut usize, fails: &mut dyn FnMut(&Input) -> bool) -> Option<Input> {
+fn step(
+    input: &Input,
+    left: &mut usize,
+    may: &dyn Fn(&Input) -> bool,
+    fails: &mut dyn FnMut(&Input) -> bool,
+) -> Option<Input> {
     let weight = weight(input);
-    let mut simpler = candidates(input).filter(|candidate| self::weight(candidate) < weight);
+    let mut simpler =
+        candidates(input).filter(|candidate| self::weight(candidate) < weight && may(candidate));
     while *left > 0 {
         *left -= 1;
         let candidate = simpler.next()?;
@@ -190,7 +201,7 @@ mod tests {
             let quantity = input.args.first().map_or(-1, |arg| number(arg));
             quantity > 0 && held == Some(quantity)
         };
-        let small = smallest(input("482733", "482733"), TRIES, &mut |input| fails(input));
+        let small = smallest(input("482733", "482733"), TRIES, &|_| true, &mut |input| fails(input));
         assert_eq!(small.to_string(), "SET k 1\nadvance 0 ms\ncall 0 1");
         // What is three apart.
         let fails = |input: &Input| {
@@ -198,14 +209,14 @@ mod tests {
             let quantity = input.args.first().map_or(-1, |arg| number(arg));
             quantity > 10 && held == Some(quantity + 3)
         };
-        let small = smallest(input("482736", "482733"), TRIES, &mut |input| fails(input));
+        let small = smallest(input("482736", "482733"), TRIES, &|_| true, &mut |input| fails(input));
         assert_eq!(small.to_string(), "SET k 14\nadvance 0 ms\ncall 0 11");
     }
 
     #[test]
     fn a_bound_is_found() {
         let mut tries = 0;
-        let small = smallest(input("7", "999999999"), TRIES, &mut |input| {
+        let small = smallest(input("7", "999999999"), TRIES, &|_| true, &mut |input| {
             tries += 1;
             input.args.first().is_some_and(|arg| number(arg) >= 604_801)
         });
@@ -221,7 +232,7 @@ mod tests {
             let ttl = input.setup.iter().find(|command| command[0] == b"PEXPIRE").map(|set| number(&set[2]));
             input.setup.iter().any(|command| command[0] == b"SET") && ttl == Some(input.advance_ms as i64)
         };
-        let small = smallest(given, TRIES, &mut |input| fails(input));
+        let small = smallest(given, TRIES, &|_| true, &mut |input| fails(input));
         assert_eq!(small.to_string(), "SET k \"\"\nPEXPIRE k 0\nadvance 0 ms\ncall 0");
     }
 }

@@ -20,6 +20,7 @@ mod shape;
 #[cfg(test)]
 mod tests;
 mod verify;
+mod within;
 
 pub use builder::{ContractBuilder, KeyRule, TextRule};
 pub use closures::{CallFacts, Promised};
@@ -32,6 +33,7 @@ pub use judge::Verdict;
 pub use shape::PromisedReply;
 pub(crate) use verify::Breach;
 pub use verify::Rule;
+pub(crate) use within::Stray;
 
 use crate::util::hasher::Map;
 use expr::Expr;
