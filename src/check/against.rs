@@ -5,7 +5,7 @@ use super::ServerCall;
 use crate::contract::Input;
 use crate::engine::{Client, Engine, Script, Snapshot};
 use crate::error::Error;
-use crate::reply::{Reply, ReplyRef};
+use crate::reply::{Reply, ReplyRef, Resp};
 use crate::util::clock::Stopwatch;
 use std::time::Duration;
 
@@ -76,6 +76,8 @@ impl<'a> Server<'a> {
             return Ok(Comparison::LeftOut);
         }
         let has_times = ours.iter().chain(&begin).any(|key| key.ttl_ms >= 0);
+        // As this connection has it: a script may choose another protocol within.
+        let reply = &reply.received(Resp::V2);
         if !same_reply(reply.view(), answer.view(), if has_times { passed_ms } else { 0 }) {
             return Ok(Comparison::Differs(format!("the reply is {reply:?}, the server's is {answer:?}")));
         }

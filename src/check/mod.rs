@@ -1,6 +1,7 @@
 //! Checking a script against its contract: calls on both sides of every bound are run, and what each comes to is compared
 //! with what the contract says of it. `trial` runs one call, `shrink` makes one that fails as small as it gets, `report` is
-//! what is told, `reach` which lines ran, `paste` writes calls as text, `against` asks a real server the same;
+//! what is told, `reach` which lines ran, `paste` writes calls as text, `against` asks a real server the same, of what `sent`
+//! lets through;
 //! `mutate` changes a script in small ways, which its contract should notice;
 //! `draft` makes a first contract for a script that has none.
 
@@ -10,6 +11,7 @@ mod mutate;
 mod paste;
 mod reach;
 mod report;
+mod sent;
 mod shrink;
 mod trial;
 
@@ -106,8 +108,8 @@ pub struct CheckHooks<'a> {
     /// Is told before each run how many there were; false ends the check.
     pub watch: Option<&'a mut dyn FnMut(u64) -> bool>,
     /// A Redis or Valkey server that gets the same calls and has to answer and change the same; its database must be
-    /// empty, and is so again afterwards. A call that hangs on the instant of an expiry or asks
-    /// for the time is not compared.
+    /// empty, and is so again afterwards. It never gets a call whose commands reach beyond its keys, as FLUSHALL does, nor
+    /// one that hangs on the clock, on the instant of an expiry or, where the contract allows that, on chance.
     pub server: Option<ServerCall<'a>>,
 }
 

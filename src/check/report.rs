@@ -103,8 +103,8 @@ impl CheckReport {
     pub fn instructions(&self) -> u64 {
         self.instructions_most
     }
-    /// How many calls were not compared with a real server: they hang on the instant of an expiry or ask for the time, or it
-    /// did otherwise only once.
+    /// How many calls were not compared with a real server: they hang on the instant of an expiry, on the clock or on chance,
+    /// reach beyond their keys, or it did otherwise only once.
     pub fn left_out(&self) -> u64 {
         self.left_out
     }
