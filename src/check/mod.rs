@@ -1,13 +1,14 @@
 //! Checking a script against its contract: calls on both sides of every bound are run, and what each comes to is compared
 //! with what the contract says of it. `trial` runs one call, `shrink` makes one that fails as small as it gets, `report` is
 //! what is told, `reach` which lines ran, `paste` writes calls as text, `against` asks a real server the same, of what `sent`
-//! lets through;
+//! lets through; `order` looks away from the order of members;
 //! `mutate` changes a script in small ways, which its contract should notice;
 //! `draft` makes a first contract for a script that has none.
 
 mod against;
 mod draft;
 mod mutate;
+mod order;
 mod paste;
 mod reach;
 mod report;
@@ -188,7 +189,9 @@ impl Contract {
             if !watch(runs) || failures.len() >= options.failures || endless >= ENDLESS_MOST {
                 break;
             }
+            // Each call that is made has chance of its own.
             let made = runs.checked_sub(first);
+            trial.chance(made.unwrap_or_default());
             runs += 1;
             let Ran { decider, broken, instructions, lines, is_left_out } = trial.run(&input)?;
             *reached.entry(decider).or_default() += 1;

@@ -4,13 +4,13 @@
 use super::CheckOptions;
 use super::against::{Comparison, Server};
 use super::report::CheckFailure;
-use super::sent;
+use super::{order, sent};
 use crate::contract::{Breach, Contract, Decider, Input, Rule};
 use crate::engine::{Builder, Client, Engine, Journal, Probe, Script, Snapshot};
 use crate::error::{Error, Failure};
 use crate::reply::Reply;
 use crate::script::{Coverage, Limits, Tally, Watched};
-use crate::store::JournalEntry;
+use crate::store::{JournalEntry, Targets};
 use crate::util::clock::Clock;
 use crate::util::words::join_words;
 
@@ -46,6 +46,8 @@ pub(super) struct Trial<'a> {
     first: Bench,
     /// With other seeds.
     second: Bench,
+    /// The seed of chance in the first engine: with the same one a run comes to the same.
+    chance: u64,
     server: Option<Server<'a>>,
     /// The script's lines in the first engine, when they are of interest.
     watched: Option<Watched>,
@@ -56,9 +58,10 @@ impl Bench {
         let engine = builder.script_limits(Limits { work, ..Limits::default() }).build();
         Ok(Bench { client: engine.try_client()?, journal: engine.subscribe_journal()?, engine })
     }
-    /// Makes the state that an input meets.
-    fn prepare(&mut self, input: &Input) -> Result<(), Error> {
+    /// Makes the state that an input meets; from then on chance is that of the seed.
+    fn prepare(&mut self, input: &Input, chance: u64) -> Result<(), Error> {
         self.engine.reset()?;
+        self.engine.reseed(chance)?;
         self.engine.set_time(Clock::DEFAULT_START_MS)?;
         // What a set-up does to its session ends with it.
         self.client = self.engine.try_client()?;
@@ -92,18 +95,22 @@ impl<'a> Trial<'a> {
             Some(coverage) => builder.coverage(coverage),
             None => builder,
         };
-        let second = Engine::builder().seed(0x6d6f_6f6e).hasher_seed(0x6b65_6570);
+        let second = Engine::builder().hasher_seed(0x6b65_6570);
         let watched = coverage.map(|coverage| coverage.watch(script.source()));
         let (first, second) = (Bench::new(first, work)?, Bench::new(second, work)?);
-        Ok(Trial { contract, script, work, first, second, server, watched })
+        Ok(Trial { contract, script, work, first, second, chance: 0, server, watched })
     }
     /// The script's lines, when they are of interest.
     pub(super) fn watched(&self) -> Option<Watched> {
         self.watched.clone()
     }
+    /// From now on chance is that of this seed.
+    pub(super) fn chance(&mut self, seed: u64) {
+        self.chance = seed;
+    }
     /// Runs one call.
     pub(super) fn run(&mut self, input: &Input) -> Result<Ran, Error> {
-        self.first.prepare(input)?;
+        self.first.prepare(input, self.chance)?;
         let before = self.first.engine.snapshot()?;
         drop(self.watched.as_ref().map(Watched::take));
         let call = self.script.call().keys(&input.keys).args(&input.args);
@@ -151,10 +158,12 @@ impl<'a> Trial<'a> {
         let told = format!("the run did not end within {} instructions of Lua", self.work);
         Some(Broken { rule: Rule::End, told })
     }
-    /// The effects, applied to a copy of the state before, must give the state after.
+    /// The effects that replicas are told, applied to a copy of the state before, must give the state after.
     fn replayed(&self, before: &Snapshot, written: &[JournalEntry]) -> Result<Option<Broken>, Error> {
+        let is_told = |entry: &&JournalEntry| matches!(entry.targets, Targets::All | Targets::Replica);
+        let written: Vec<&JournalEntry> = written.iter().filter(is_told).collect();
         let copy = before.fork();
-        let refused = copy.replay(written).err();
+        let refused = copy.replay(written.iter().copied()).err();
         if refused.is_none() && copy.state_hash()? == self.first.engine.state_hash()? {
             return Ok(None);
         }
@@ -165,7 +174,8 @@ impl<'a> Trial<'a> {
         };
         Ok(Some(Broken { rule: Rule::Replication, told }))
     }
-    /// The same call on an engine with other seeds must come to the same.
+    /// The same call on an engine with other seeds, and with members and fields that came in another order, must come to
+    /// the same.
     fn repeated(
         &mut self,
         input: &Input,
@@ -175,15 +185,22 @@ impl<'a> Trial<'a> {
         if self.contract.is_random() {
             return Ok(None);
         }
-        self.second.prepare(input)?;
+        let other = order::reversed(input);
+        self.second.prepare(other.as_ref().unwrap_or(input), !self.chance)?;
         let call = self.script.call().keys(&input.keys).args(&input.args);
         let probe = call.probe(self.contract, &mut self.second.client)?;
         let again = self.second.journal.take()?;
-        let told = if probe.reply != *reply {
+        // What has no order may come in another one, as long as nothing hangs on it.
+        let is_loose = other.is_some();
+        let is_same_reply = probe.reply == *reply
+            || (is_loose && order::unordered(probe.reply.view()) == order::unordered(reply.view()));
+        let are_same_effects = order::effects(&again) == order::effects(written)
+            || (is_loose && order::unordered_effects(&again) == order::unordered_effects(written));
+        let told = if !is_same_reply {
             format!("the reply is {reply:?}, with other seeds of chance and hash tables {:?}", probe.reply)
         } else if self.second.engine.state_hash()? != self.first.engine.state_hash()? {
             "with other seeds of chance and hash tables it leaves another state".to_owned()
-        } else if effects(&again) != effects(written) {
+        } else if !are_same_effects {
             "with other seeds of chance and hash tables it tells something else to replicas".to_owned()
         } else {
             return Ok(None);
@@ -209,7 +226,7 @@ impl<'a> Trial<'a> {
             None if found.rule == Rule::Server => return Ok(None),
             None => Broken { told: format!("{} (it did not happen again)", found.told), ..found },
         };
-        self.first.prepare(&input)?;
+        self.first.prepare(&input, self.chance)?;
         let before = self.first.engine.snapshot()?;
         let call = self.script.call().keys(&input.keys).args(&input.args);
         let probe = call.probe(self.contract, &mut self.first.client)?;
@@ -217,9 +234,4 @@ impl<'a> Trial<'a> {
         let Probe { reply, calls, .. } = probe;
         Ok(Some(CheckFailure { rule, told, input, run, clause: None, reply, calls, changes }))
     }
-}
-
-/// What replicas are told, without times.
-fn effects(written: &[JournalEntry]) -> Vec<&[Vec<u8>]> {
-    written.iter().map(|entry| entry.argv.as_slice()).collect()
 }

@@ -13,6 +13,8 @@ use crate::error::Error;
 use crate::script::Settings;
 use crate::store::Change;
 use crate::util::clock::Clock;
+use crate::util::lrand48::Lrand48;
+use crate::util::rng::Rng;
 use std::sync::Arc;
 
 /// The state of an engine at one time: databases, scripts, libraries, settings, counters, generators and the time.
@@ -76,6 +78,20 @@ impl Snapshot {
 }
 
 impl Engine {
+    /// Begins all chance anew: it is that of a fresh engine with this seed, and `math.random` has a place of its own for
+    /// each seed.
+    ///
+    /// # Errors
+    /// When this thread is inside the engine, or the engine is poisoned.
+    pub(crate) fn reseed(&self, seed: u64) -> Result<(), Error> {
+        let mut core = self.shared.lock()?;
+        core.state.store.rng = Rng::new(seed);
+        core.state.scripts.random = Lrand48::default();
+        if seed != 0 {
+            core.state.scripts.random.reseed(Rng::new(seed).next_u64() as i32);
+        }
+        Ok(())
+    }
     /// The state as it is now.
     ///
     /// # Errors
