@@ -170,6 +170,150 @@ fn a_call_that_failed_once_is_tried_first() {
     assert!(error.to_string().starts_with("the set-up NOSUCH is refused: ERR unknown command"), "{error}");
 }
 
+/// A job that a worker takes up, ends or tries again, five times at most.
+const JOB: &str = "--!contract job
+--!key h hash(state one_of(\"new\", \"run\"), tries int(0, 5) optional) required rw ttl=kept
+--!argv how one_of(\"start\", \"retry\")
+--!error arity \"bad arity\"
+--!error how \"bad how\"
+--!error h \"no job\"
+--!error h.type WRONGTYPE
+--!reply int(0, 6) | nil
+--!case how == \"retry\" and h.state == \"run\" and default(h.tries, 0) < 5 => default(h.tries, 0) + 1 ; h.tries = default(h.tries, 0) + 1, h.state = \"new\"
+--!case how == \"retry\" and h.state == \"run\" => error \"too many tries\"
+--!case how == \"start\" and h.state == \"new\" => 1 ; h.state = \"run\"
+--!case else => nil
+if #KEYS ~= 1 or #ARGV ~= 1 then return redis.error_reply('bad arity') end
+if ARGV[1] ~= 'start' and ARGV[1] ~= 'retry' then return redis.error_reply('bad how') end
+if redis.call('EXISTS', KEYS[1]) == 0 then return redis.error_reply('no job') end
+local held = redis.call('HMGET', KEYS[1], 'state', 'tries')
+local tries = tonumber(held[2] or 0)
+if ARGV[1] == 'start' and held[1] == 'new' then
+  redis.call('HSET', KEYS[1], 'state', 'run')
+  return 1
+elseif ARGV[1] == 'retry' and held[1] == 'run' then
+  if tries >= 5 then return redis.error_reply('too many tries') end
+  redis.call('HINCRBY', KEYS[1], 'tries', 1)
+  redis.call('HSET', KEYS[1], 'state', 'new')
+  return tries + 1
+end
+return false
+";
+
+#[test]
+fn a_small_call_stays_in_the_declared_states() {
+    check(JOB, JOB).assert_kept();
+    let report = check(JOB, &JOB.replace("tries >= 5", "tries >= 4"));
+    let failure = &report.failures()[0];
+    // A field that is no number fails too, with the right script as well: the contract does not speak of it.
+    let told = "HSET {k}h state run tries 4\nadvance 0 ms\ncall 1 {k}h retry";
+    assert_eq!((failure.input().to_string().as_str(), report.failures().len()), (told, 1), "{report}");
+    assert_eq!(failure.told(), "the call is to be accepted, the script replied (error) too many tries");
+}
+
+#[test]
+fn a_call_of_which_the_contract_does_not_speak_is_no_failure() {
+    let first = [
+        "HSET {k}h state run tries \"\"\ncall 1 {k}h retry",
+        "HSET {k}h state run tries \"\"\ncall 1 {k}h what",
+    ];
+    let first = first.map(|text| text.parse::<Input>().expect("an input"));
+    let contract = Contract::parse(JOB).expect("a contract");
+    let options = CheckOptions::new().runs(0).first(first);
+    let with = |source: &str| contract.check(&Script::new(source), &options).expect("it is checked");
+    let report = with(JOB);
+    assert_eq!((report.runs(), report.outside(), report.failures().len()), (2, 1, 0), "{report}");
+    // Where an error clause decides, whatever the key holds, it speaks of the call.
+    let report = with(&JOB.replace("'bad how'", "'what'"));
+    assert_eq!((report.outside(), report.failures().len()), (1, 1), "{report}");
+    assert_eq!(report.failures()[0].rule(), Rule::Refusal);
+}
+
+#[test]
+fn what_replicas_are_not_told_they_do_not_have() {
+    for mode in ["REPL_NONE", "REPL_AOF"] {
+        let quiet = format!("redis.set_repl(redis.{mode}) return redis.call('SET', KEYS[1], ARGV[1])");
+        assert_eq!(rules(&quiet), [Rule::Replication], "{mode}");
+    }
+    assert_eq!(rules("redis.set_repl(redis.REPL_REPLICA) return redis.call('SET', KEYS[1], ARGV[1])"), []);
+}
+
+#[test]
+fn what_hangs_on_luas_chance_is_found_and_comes_again() {
+    assert_eq!(rules("return math.random(100000)"), [Rule::Determinism]);
+    assert_eq!(
+        rules("return redis.call('SET', KEYS[1], ARGV[1], 'EX', 60 + math.random(30))"),
+        [Rule::Determinism]
+    );
+    // A seed of its own is no chance.
+    assert_eq!(rules("math.randomseed(5) return math.random(100000)"), []);
+    // One call of two hundred is another one: told is what came of it, and with the same runs it comes again.
+    let source = format!("{HEAD}{BODY}if math.random(200) == 7 then return 2 end return 1")
+        .replace("--!reply any", "--!reply 1");
+    let report = check(&source, &source);
+    assert_eq!(report.failures().len(), 2, "{report}");
+    let failure =
+        report.failures().iter().find(|failure| failure.rule() == Rule::Reply).expect("it is found");
+    assert_eq!(failure.told(), "replies are 1, the script replied 2");
+    assert_eq!(format!("{:?}", failure.reply()), ":2");
+    let command = failure.command("rare.lua");
+    assert_eq!(command, format!("moonkeep check --no-regressions --runs {} rare.lua", failure.run()));
+    let contract = Contract::parse(&source).expect("a contract");
+    let options = CheckOptions::new().runs(failure.run());
+    let again = contract.check(&Script::new(&source), &options).expect("it is checked");
+    assert_eq!(again.failures().last(), Some(failure));
+}
+
+/// The rules that a script breaks which reads a set and a hash.
+fn unordered(rest: &str) -> Vec<Rule> {
+    let head = "--!contract u\n--!key s set ro\n--!key h hash ro\n--!key l list rw rm ttl=any\n--!error arity \"ERR arity\"\n--!error s.type WRONGTYPE\n--!error h.type WRONGTYPE\n--!error l.type WRONGTYPE\n--!reply any\n";
+    let body = "if #KEYS ~= 3 or #ARGV ~= 0 then return redis.error_reply('ERR arity') end local s = redis.call('SMEMBERS', KEYS[1]) local h = redis.call('HKEYS', KEYS[2]) redis.call('LLEN', KEYS[3]) ";
+    let source = format!("{head}{body}{rest}");
+    check(&source, &source).failures().iter().map(|failure| failure.rule()).collect()
+}
+
+#[test]
+fn what_hangs_on_the_order_of_members_is_found() {
+    assert_eq!(unordered("return s[1]"), [Rule::Determinism]);
+    assert_eq!(unordered("return h[1]"), [Rule::Determinism]);
+    assert_eq!(
+        unordered("for _, m in ipairs(s) do redis.call('RPUSH', KEYS[3], m) end return 1"),
+        [Rule::Determinism]
+    );
+    // All of them, in whatever order, are the same; so is what is sorted.
+    assert_eq!(unordered("return {s, h}"), []);
+    assert_eq!(unordered("table.sort(s) return s[1]"), []);
+    assert_eq!(unordered("for _, m in ipairs(s) do redis.call('LREM', KEYS[3], 0, m) end return 1"), []);
+}
+
+#[test]
+fn a_run_may_take_what_its_contract_allows() {
+    let declared = |rest: &str, instructions: u64| {
+        let source = format!("{HEAD}{BODY}{rest}")
+            .replace("--!reply any", &format!("--!reply any\n--!instructions {instructions}"));
+        let contract = Contract::parse(&source).expect("a contract");
+        let options = CheckOptions::new().runs(12);
+        let report = contract.check(&Script::new(&source), &options).expect("it is checked");
+        report.failures().iter().map(|one| (one.rule(), one.told().to_owned())).collect::<Vec<_>>()
+    };
+    let counts = "for i = 1, 600000 do k = i end return 1";
+    assert_eq!(declared(counts, 1_500_000), []);
+    // Bytes that strings fill are work too.
+    let grows = "local s = '' for i = 1, 2000 do s = s .. '0123456789' end return 1";
+    assert_eq!(declared(grows, 1_000_000), []);
+    let told = declared(counts, 1_000_000).into_iter().next().expect("a failure");
+    assert_eq!(told.0, Rule::Instructions);
+    let told = declared(grows, 5000).into_iter().next().expect("a failure");
+    assert_eq!(told.0, Rule::End);
+    let expected = "the run did not end within 1000000 units of work: it took ";
+    assert!(
+        told.1.starts_with(expected)
+            && told.1.ends_with(" instructions of Lua, and the rest for strings and commands"),
+        "{}",
+        told.1
+    );
+}
+
 #[test]
 fn the_same_seed_gives_the_same_report() {
     let source = shipped("decrease_stock");
@@ -421,14 +565,94 @@ fn a_real_server_is_not_blamed_for_its_clock() {
     let Some(server) = server_or_skip("a_real_server_is_not_blamed_for_its_clock") else { return };
     let socket = server.socket();
     let mut call = caller(&socket);
-    // One gives keys a time to live of a millisecond, one asks for the time.
-    for name in ["acquire_fenced", "limits/token_bucket"] {
+    // One gives keys a time to live of a millisecond, one asks for the time, one for an id of the clock.
+    for name in ["acquire_fenced", "limits/token_bucket", "once/stream_add_once"] {
         let source = shipped(name);
         let contract = Contract::parse(&source).expect("a contract");
         let hooks = CheckHooks { server: Some(&mut call), ..CheckHooks::default() };
         let report = contract.check_with(&Script::new(source), &CheckOptions::new().runs(400), hooks);
         report.expect("it is checked").assert_kept();
     }
+}
+
+#[test]
+fn a_real_server_is_asked_in_the_same_protocol() {
+    let Some(server) = server_or_skip("a_real_server_is_asked_in_the_same_protocol") else { return };
+    let socket = server.socket();
+    let mut call = caller(&socket);
+    for (kind, body) in [
+        ("hash", "redis.setresp(3) return redis.call('HGETALL', KEYS[1])"),
+        ("zset", "redis.setresp(3) return redis.call('ZSCORE', KEYS[1], 'a')"),
+        ("set", "redis.setresp(3) return {redis.call('SISMEMBER', KEYS[1], 'a') == 1, true, false}"),
+        ("list", "local t = {redis.call('LLEN', KEYS[1])} for i = 1, 70 do t = {t} end return t"),
+    ] {
+        let source = format!(
+            "--!contract c\n--!key k {kind} rw\n--!error arity \"ERR arity\"\n--!error k.type WRONGTYPE\n--!reply any\nif #KEYS ~= 1 or #ARGV ~= 0 then return redis.error_reply('ERR arity') end {body}"
+        );
+        let contract = Contract::parse(&source).expect("a contract");
+        let hooks = CheckHooks { server: Some(&mut call), ..CheckHooks::default() };
+        let report = contract.check_with(&Script::new(source), &CheckOptions::new().runs(200), hooks);
+        let report = report.expect("it is checked");
+        report.assert_kept();
+        assert!(report.left_out() < 120, "{kind}: {}", report.left_out());
+    }
+}
+
+/// What a server like this engine is asked to do, when a script with this body is checked against it, and how many calls
+/// were left out.
+fn asked(body: &str, flags: &str) -> (Vec<String>, CheckReport) {
+    let source = format!("{HEAD}{flags}{BODY}{body}");
+    let contract = Contract::parse(&source).expect("a contract");
+    let mut client = moonkeep::Engine::new().client();
+    let mut asked = Vec::new();
+    let mut call = |words: &[&[u8]]| {
+        let mut reply = Reply::new();
+        client.call_into(words, &mut reply).map_err(|error| error.to_string())?;
+        asked.push(String::from_utf8_lossy(words[0]).into_owned());
+        Ok(reply)
+    };
+    let hooks = CheckHooks { server: Some(&mut call), ..CheckHooks::default() };
+    let options = CheckOptions::new().runs(300);
+    let report = contract.check_with(&Script::new(source), &options, hooks).expect("it is checked");
+    asked.sort();
+    asked.dedup();
+    (asked, report)
+}
+
+#[test]
+fn a_server_never_gets_what_reaches_beyond_the_keys() {
+    // Before all else, so that no call of these bodies is without it.
+    for reach in [
+        "redis.pcall('FLUSHALL')",
+        "redis.pcall('SWAPDB', 0, 1)",
+        "redis.pcall('SELECT', 1)",
+        "redis.pcall('CONFIG', 'SET', 'save', '')",
+        "redis.pcall('SCRIPT', 'FLUSH')",
+        "redis.pcall('PUBLISH', 'c', 'x')",
+        "redis.pcall('MOVE', KEYS[1], 1)",
+    ] {
+        let source = format!("{HEAD}local reached = {reach} return 1");
+        // With a contract that allows all of it, so that no rule is broken.
+        let contract = Contract::parse("--!contract c\n--!key k any rw rm ttl=any\n--!flags random\n--!error arity \"x\"\n--!reply any\n").expect("a contract");
+        let mut asked = Vec::new();
+        let mut call = |words: &[&[u8]]| {
+            asked.push(words[0].to_vec());
+            let mut reply = Reply::new();
+            reply.int(0);
+            Ok(reply)
+        };
+        let hooks = CheckHooks { server: Some(&mut call), ..CheckHooks::default() };
+        contract
+            .check_with(&Script::new(source), &CheckOptions::new().runs(50), hooks)
+            .expect("it is checked");
+        assert_eq!(asked, [b"DBSIZE"], "{reach}");
+    }
+    let (words, report) = asked("redis.call('PUBLISH', 'c', 'x') return 1", "");
+    report.assert_kept();
+    assert!(report.left_out() > 100 && report.left_out() < 300, "{}", report.left_out());
+    assert!(words.contains(&"EVAL".to_owned()), "refused calls are compared");
+    let (words, report) = asked("return 1", "--!flags random\n");
+    assert_eq!((words, report.left_out(), report.is_kept()), (vec!["DBSIZE".to_owned()], 300, true));
 }
 
 #[test]

@@ -291,6 +291,97 @@ fn a_path_that_is_no_text_is_a_path() {
     std::fs::remove_dir_all(&folder).expect("removed");
 }
 
+/// Runs what a terminal would, in the shell of most, and gives its exit status.
+fn pasted(out: &str, begin: &str) -> (String, Option<i32>) {
+    let command =
+        out.lines().map(str::trim).find(|line| line.starts_with(begin)).unwrap_or_else(|| panic!("{out}"));
+    let folder = Path::new(env!("CARGO_BIN_EXE_moonkeep")).parent().expect("a folder");
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap_or_default());
+    let run = Command::new("bash").args(["-c", command]).env("PATH", path).output().expect("a shell");
+    (command.to_owned(), run.status.code())
+}
+
+/// A script with one key that holds any text, and this behind the checks of its call.
+fn with_key(argv: &str, rest: &str) -> String {
+    format!(
+        "--!contract c\n--!key k string bytes optional rw ttl=any\n{argv}--!error arity \"wrong arity\"\n--!error k.type WRONGTYPE\n--!reply any\nif #KEYS ~= 1 or #ARGV ~= {} then return redis.error_reply('wrong arity') end\nredis.call('GET', KEYS[1])\n{rest}\n",
+        usize::from(!argv.is_empty())
+    )
+}
+
+#[test]
+fn what_one_run_does_not_show_is_repeated_by_the_check() {
+    for (name, rest) in [
+        ("check-chance.lua", "return math.random(100000)"),
+        ("check-repl.lua", "redis.set_repl(redis.REPL_NONE) redis.call('SET', KEYS[1], 'x') return 1"),
+    ] {
+        let script = ScriptFile::new(name, with_key("", rest));
+        let (out, _, status) =
+            moonkeep(&["check", "--no-regressions", "--no-lint", "--runs", "400", script.path()]);
+        assert_eq!(status, 1, "{out}");
+        let (command, status) = pasted(&out, "moonkeep check --no-regressions --runs ");
+        assert!(status == Some(1) && command.ends_with(script.path()), "{command}: {status:?}");
+    }
+}
+
+#[test]
+fn a_run_without_an_end_is_repeated_with_its_bound() {
+    let script = ScriptFile::new("check-endless.lua", with_key("", "while true do end"));
+    let options = ["check", "--no-regressions", "--no-lint", "--work", "50000", script.path()];
+    let (out, _, status) = moonkeep(&options);
+    assert!(out.contains("  end: the run did not end within 50000 instructions of Lua\n"), "{out}");
+    let (command, again) = pasted(&out, "moonkeep eval ");
+    let expected = format!("moonkeep eval --work 50000 --checked {} '{{k}}k' ,", script.path());
+    assert_eq!((status, command, again), (1, expected, Some(1)));
+}
+
+#[test]
+fn a_word_that_no_system_takes_is_made_again_by_the_check() {
+    let rest = "if #ARGV[1] > 200000 then return 1 end\nif #ARGV[1] == 200000 then redis.call('DEL', KEYS[1]) end\nreturn 1";
+    let script = ScriptFile::new(
+        "check-over.lua",
+        with_key("--!argv a bytes(0, 200000)\n--!error a \"bad a\"\n", rest),
+    );
+    let (out, _, status) =
+        moonkeep(&["check", "--no-regressions", "--no-lint", "--runs", "500", script.path()]);
+    assert_eq!(status, 1);
+    let (_, status) = pasted(&out, "moonkeep check --no-regressions --runs ");
+    assert_eq!(status, Some(1));
+}
+
+#[test]
+fn names_that_a_shell_or_a_terminal_would_take_otherwise_are_quoted() {
+    let folder = std::env::temp_dir().join(format!("moonkeep-check-names-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    for (name, shown, pasted) in [
+        ("-dash.lua", "-dash.lua", " --checked ./-dash.lua '{k}lock' , 0"),
+        ("a\x1b[31m.lua", "a\\x1b[31m.lua", " --checked $'a\\033[31m.lua' '{k}lock' , 0"),
+    ] {
+        std::fs::write(folder.join(name), broken_unlock()).expect("written");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_moonkeep"));
+        command.args(["check", "--no-regressions", "--runs", "300", "--", name]).current_dir(&folder);
+        let run = command.output().expect("it runs");
+        let out = String::from_utf8_lossy(&run.stdout).into_owned();
+        assert!(out.starts_with(&format!("{shown}: broken, ")) && out.contains(pasted), "{out}");
+        assert!(!out.contains('\x1b'), "{out}");
+    }
+    std::fs::remove_dir_all(&folder).expect("removed");
+}
+
+#[test]
+fn calls_outside_of_the_contract_are_told() {
+    let source = with_key("", "return redis.call('HINCRBY', KEYS[1], 'n', 1)")
+        .replace("string bytes optional", "hash(n int(0, 9)) optional")
+        .replace("'GET'", "'HLEN'");
+    let script = ScriptFile::new("check-outside.lua", source);
+    let kept = Left::beside(script.path(), "regressions");
+    std::fs::write(kept.path(), "HSET {k}k n x\ncall 1 {k}k\n").expect("written");
+    let (out, _, status) = moonkeep(&["check", "--no-lint", "--runs", "200", script.path()]);
+    let told = "  1 calls of the regressions failed and do not count: their keys hold what the contract does not speak of\n";
+    assert!(out.contains(": kept, 201 runs") && out.contains(told), "{out}");
+    assert_eq!(status, 0);
+}
+
 #[test]
 fn the_examples_of_the_help_run() {
     let (help, _, _) = moonkeep(&["help", "check"]);

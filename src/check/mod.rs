@@ -27,6 +27,7 @@ use crate::reply::Reply;
 use crate::script::{LineCoverage, ScriptCoverage};
 use against::Server;
 use reach::Reach;
+use report::Repeat;
 use std::collections::BTreeMap;
 use trial::{Ran, Trial};
 
@@ -86,10 +87,12 @@ impl CheckOptions {
         self.first = inputs.into_iter().collect();
         self
     }
-    /// How many instructions of Lua a run may take before it counts as one that does not end. Default: 1,000,000.
+    /// The work that a run may take before it counts as one that does not end: instructions of Lua, and what strings and
+    /// commands take beside them. A contract that declares instructions gets eight times as much as those, if that is
+    /// more. Default: 1,000,000.
     #[must_use]
-    pub fn work(mut self, instructions: u64) -> Self {
-        self.work = instructions;
+    pub fn work(mut self, work: u64) -> Self {
+        self.work = work;
         self
     }
     /// How many failures of different kinds are looked for until the check ends; at least 1. Default: 8.
@@ -183,14 +186,13 @@ impl Contract {
         let mut found: Vec<(Rule, Decider)> = Vec::new();
         let (mut failures, mut runs, mut instructions_most, mut endless) = (Vec::new(), 0, 0, 0);
         let (mut left_out, mut outside) = (0, 0);
-        let first = options.first.len() as u64;
         let made = self.inputs(options.seed).take(usize::try_from(options.runs).unwrap_or(usize::MAX));
         for input in options.first.iter().cloned().chain(made) {
             if !watch(runs) || failures.len() >= options.failures || endless >= ENDLESS_MOST {
                 break;
             }
             // Each call that is made has chance of its own.
-            let made = runs.checked_sub(first);
+            let made = runs.checked_sub(options.first.len() as u64);
             trial.chance(made.unwrap_or_default());
             runs += 1;
             let Ran { decider, broken, instructions, lines, is_left_out } = trial.run(&input)?;
@@ -207,12 +209,9 @@ impl Contract {
             let kind = (broken.rule, decider);
             endless += usize::from(broken.rule == Rule::End);
             if !found.contains(&kind) {
-                let tries = if broken.rule == Rule::End { ENDLESS_TRIES } else { shrink::TRIES };
-                let tries = if options.shrinks { tries } else { 0 };
-                let smallest = shrink::smallest(input, tries, &self.strays_only(strays), &mut |input| {
-                    trial.fails_by(input, kind)
-                });
-                match trial.explained(smallest, runs, broken)? {
+                let smallest = self.smallest(&mut trial, (input, strays), kind, options);
+                let repeat = Repeat::new(options.seed, made);
+                match trial.explained(smallest, (runs, repeat), (decider, broken))? {
                     Some(failure) => {
                         found.push(kind);
                         failures.push(CheckFailure { clause: place(decider), ..failure });
@@ -222,20 +221,14 @@ impl Contract {
                 }
             }
         }
-        let clauses = deciders.into_iter().map(|(decider, line, text)| ReachedClause {
-            line,
-            text,
-            runs: reached.get(&decider).copied().unwrap_or(0),
-        });
-        let tries = if options.shrinks { NEAR_TRIES } else { 0 };
-        let (lines, missed) = covered(self, &mut trial, &reach, tries);
+        let (lines, missed) = covered(self, &mut trial, &reach, options);
         let (name, sha, source) = (self.name().to_owned(), script.sha().to_owned(), script.source().to_vec());
         Ok(CheckReport {
             name: name.clone(),
             sha: sha.clone(),
             seed: options.seed,
             runs,
-            clauses: clauses.collect(),
+            clauses: told_clauses(deciders, &reached),
             failures,
             instructions_most,
             instructions_allowed: self.instructions(),
@@ -245,10 +238,34 @@ impl Contract {
             missed,
         })
     }
+    /// The smallest call that breaks the same rule where the same clause decides, and strays nowhere else.
+    fn smallest(
+        &self,
+        trial: &mut Trial<'_>,
+        (input, strays): (Input, Vec<Stray>),
+        kind: (Rule, Decider),
+        options: &CheckOptions,
+    ) -> Input {
+        let tries = if kind.0 == Rule::End { ENDLESS_TRIES } else { shrink::TRIES };
+        let tries = if options.shrinks { tries } else { 0 };
+        shrink::smallest(input, tries, &self.strays_only(strays), &mut |input| trial.fails_by(input, kind))
+    }
     /// Whether an input is as declared, but for these places: a small call is wrong where the great one was.
     fn strays_only(&self, strays: Vec<Stray>) -> impl Fn(&Input) -> bool + '_ {
         move |input| self.strays(input).iter().all(|stray| strays.contains(stray))
     }
+}
+
+/// The clauses with how often each decided.
+fn told_clauses(
+    deciders: Vec<(Decider, usize, String)>,
+    reached: &BTreeMap<Decider, u64>,
+) -> Vec<ReachedClause> {
+    let clause = |(decider, line, text)| {
+        let runs = reached.get(&decider).copied().unwrap_or(0);
+        ReachedClause { line, text, runs }
+    };
+    deciders.into_iter().map(clause).collect()
 }
 
 /// Whether no clause tells what becomes of a call: its state is not as declared in a way that is not looked at.
@@ -257,15 +274,16 @@ fn is_outside(strays: &[Stray], decider: Decider) -> bool {
     has_element && !matches!(decider, Decider::Error(_))
 }
 
-/// The lines that can run, and those that no call ran, each with the nearest call, which so many tries make smaller.
+/// The lines that can run, and those that no call ran, each with the nearest call, made smaller.
 fn covered(
     contract: &Contract,
     trial: &mut Trial<'_>,
     reach: &Reach,
-    tries: usize,
+    options: &CheckOptions,
 ) -> (Vec<LineCoverage>, Vec<MissedLine>) {
     let Some(script) = trial.watched() else { return (Vec::new(), Vec::new()) };
     let missed = reach.missed(&script, &mut |input, line, depth| {
+        let tries = if options.shrinks { NEAR_TRIES } else { 0 };
         let may = contract.strays_only(contract.strays(input));
         shrink::smallest(input.clone(), tries, &may, &mut |input| {
             trial.run(input).is_ok_and(|ran| depth.is_kept(line, &ran.lines))

@@ -1,9 +1,11 @@
 //! Calls as text: the block of lines that a file of regressions holds, and the command that repeats one in a terminal.
 
+use super::report::Repeat;
 use super::{CheckFailure, MissedLine};
-use crate::contract::Input;
+use crate::contract::{Input, Rule};
 use crate::util::words::{join_words, quote_word, split_words};
 use std::fmt;
+use std::path::Path;
 use std::str::FromStr;
 
 /// A text that is no [`Input`].
@@ -106,25 +108,44 @@ impl CheckFailure {
     /// assert_eq!(command, "moonkeep eval --do 'SET {k}stock 1' --checked decrease_stock.lua '{k}stock' , 1");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn command(&self, script: &str) -> String {
-        self.input().command(script, true)
+    ///
+    /// What a single run does not show, or a terminal does not take, is repeated by the check that found it.
+    pub fn command(&self, script: impl AsRef<Path>) -> String {
+        let script = script.as_ref();
+        let Repeat { seed, runs, work, by_chance } = self.repeat;
+        let is_seen = !by_chance && !matches!(self.rule(), Rule::Determinism | Rule::Replication);
+        let options = if self.rule() == Rule::End { format!(" --work {work}") } else { String::new() };
+        if let Some(command) = self.input().command(script, &options, true).filter(|_| is_seen) {
+            return command;
+        }
+        let mut command = "moonkeep check".to_owned();
+        // A call of the file of regressions is made first.
+        command += if runs.is_some() { " --no-regressions" } else { "" };
+        if seed != 0 {
+            command += &format!(" --seed {seed}");
+        }
+        command += &format!(" --runs {}{options} {}", runs.unwrap_or(1), shell_path(script));
+        command
     }
 }
 
 impl MissedLine {
-    /// The command that makes the call that came nearest, for a script in this file.
-    pub fn command(&self, script: &str) -> Option<String> {
-        Some(self.nearest.as_ref()?.command(script, false))
+    /// The command that makes the call that came nearest, for a script in this file; none where it is too long for a
+    /// terminal.
+    pub fn command(&self, script: impl AsRef<Path>) -> Option<String> {
+        self.nearest.as_ref()?.command(script.as_ref(), "", false)
     }
 }
 
 impl Input {
-    /// The command that makes the call in a terminal, held to the contract or not.
-    fn command(&self, script: &str, checked: bool) -> String {
+    /// The command that makes the call in a terminal, held to the contract or not; none where a word is longer than a
+    /// system takes.
+    fn command(&self, script: &Path, options: &str, checked: bool) -> Option<String> {
         let Input { setup, advance_ms, advance_us, keys, args } = self;
-        let mut command = "moonkeep eval".to_owned();
-        for words in setup {
-            command += &format!(" --do {}", shell_word(&join_words(words)));
+        let mut command = format!("moonkeep eval{options}");
+        let setup: Vec<String> = setup.iter().map(|words| join_words(words)).collect();
+        for words in &setup {
+            command += &format!(" --do {}", shell_word(words));
         }
         if *advance_us > 0 {
             command += &format!(" --advance {}us", self.advance().as_micros());
@@ -137,26 +158,57 @@ impl Input {
         let is_quoted = is_quoted || keys.iter().any(|key| key == b",");
         command += if checked { " --checked" } else { "" };
         command += if is_quoted { " --quoted" } else { "" };
-        command += &format!(" {}", shell_word(script));
+        command += &format!(" {}", shell_path(script));
         let written = |word: &Vec<u8>| match word.as_slice() {
-            b"," if is_quoted => shell_word("\",\""),
-            word if is_quoted => shell_word(&quote_word(word)),
-            word => shell_word(&String::from_utf8_lossy(word)),
+            b"," if is_quoted => "\",\"".to_owned(),
+            word if is_quoted => quote_word(word),
+            word => String::from_utf8_lossy(word).into_owned(),
         };
-        keys.iter().for_each(|key| command += &format!(" {}", written(key)));
+        let [keys, args] = [keys, args].map(|words| words.iter().map(written).collect::<Vec<String>>());
+        keys.iter().for_each(|key| command += &format!(" {}", shell_word(key)));
         command += " ,";
-        args.iter().for_each(|arg| command += &format!(" {}", written(arg)));
-        command
+        args.iter().for_each(|arg| command += &format!(" {}", shell_word(arg)));
+        let is_long = setup.iter().chain(&keys).chain(&args).any(|word| word.len() > WORD_MOST);
+        (!is_long && command.len() <= COMMAND_MOST).then_some(command)
     }
 }
+
+/// What Linux takes for one word of a command, and a little less than it takes for all.
+const WORD_MOST: usize = 128 * 1024 - 1;
+const COMMAND_MOST: usize = 1_500_000;
 
 /// A word as a shell takes it.
 fn shell_word(word: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:,=+@%".contains(&byte);
-    if !word.is_empty() && word.bytes().all(is_plain) {
+    // Of what begins with =, a shell may look for a program of that name.
+    if !word.is_empty() && !word.starts_with('=') && word.bytes().all(is_plain) {
         return word.to_owned();
     }
+    if word.chars().any(char::is_control) {
+        return escaped_word(word.as_bytes());
+    }
     format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+/// The path of a file as a shell takes it: it is no option, and shows no bytes that a terminal obeys.
+fn shell_path(path: &Path) -> String {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    let bytes = if bytes.starts_with(b"-") { [b"./", bytes].concat() } else { bytes.to_vec() };
+    match std::str::from_utf8(&bytes) {
+        Ok(text) => shell_word(text),
+        Err(_) => escaped_word(&bytes),
+    }
+}
+
+/// Any bytes, in the quotes of bash and zsh that have escapes.
+fn escaped_word(word: &[u8]) -> String {
+    let shown = |byte: &u8| match byte {
+        b'\'' | b'\\' => format!("\\{}", char::from(*byte)),
+        b' '..=b'~' => char::from(*byte).to_string(),
+        // In octal: three digits and no more, so that a digit may follow.
+        byte => format!("\\{byte:03o}"),
+    };
+    format!("$'{}'", word.iter().map(shown).collect::<String>())
 }
 
 #[cfg(test)]
@@ -180,5 +232,26 @@ mod tests {
     #[test]
     fn words_of_a_shell() {
         assert_eq!(["a:b", "", "{k}", "it's"].map(shell_word), ["a:b", "''", "'{k}'", "'it'\\''s'"]);
+        assert_eq!(["=x", "\u{1b}[31m'", "ю"].map(shell_word), ["'=x'", "$'\\033[31m\\''", "'ю'"]);
+    }
+
+    #[test]
+    fn paths_of_a_shell() {
+        use std::ffi::OsStr;
+        use std::os::unix::ffi::OsStrExt;
+        let path = |bytes: &'static [u8]| shell_path(Path::new(OsStr::from_bytes(bytes)));
+        assert_eq!(path(b"-dash.lua"), "./-dash.lua");
+        assert_eq!(path(b"a/-dash.lua"), "a/-dash.lua");
+        assert_eq!(path(b"\xff1.lua"), "$'\\3771.lua'");
+        assert_eq!(path(b"a\x1b[31m.lua"), "$'a\\033[31m.lua'");
+    }
+
+    #[test]
+    fn a_call_that_no_terminal_takes_has_no_command() {
+        let call = |length: usize| {
+            let input: Input = format!("call 0 {}", "x".repeat(length)).parse().expect("an input");
+            input.command(Path::new("a.lua"), "", true).is_some()
+        };
+        assert_eq!([call(WORD_MOST), call(WORD_MOST + 1)], [true, false]);
     }
 }

@@ -56,10 +56,31 @@ pub struct CheckFailure {
     pub(super) told: String,
     pub(super) input: Input,
     pub(super) run: u64,
+    pub(super) repeat: Repeat,
     pub(super) clause: Option<usize>,
     pub(super) reply: Reply,
     pub(super) calls: Vec<TracedCall>,
     pub(super) changes: Vec<Change>,
+}
+
+/// How a failure is had again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Repeat {
+    /// The seed of the calls.
+    pub(super) seed: u64,
+    /// How many calls have to be made; none where it was one that was given first.
+    pub(super) runs: Option<u64>,
+    /// The work that a run may take.
+    pub(super) work: u64,
+    /// It hangs on chance: a fresh engine may do otherwise.
+    pub(super) by_chance: bool,
+}
+
+impl Repeat {
+    /// Of a run with these calls, by the number that it has among those that are made, from 0 on.
+    pub(super) fn new(seed: u64, made: Option<u64>) -> Self {
+        Repeat { seed, runs: made.map(|made| made + 1), ..Repeat::default() }
+    }
 }
 
 impl CheckReport {

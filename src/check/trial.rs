@@ -3,7 +3,7 @@
 
 use super::CheckOptions;
 use super::against::{Comparison, Server};
-use super::report::CheckFailure;
+use super::report::{CheckFailure, Repeat};
 use super::{order, sent};
 use crate::contract::{Breach, Contract, Decider, Input, Rule};
 use crate::engine::{Builder, Client, Engine, Journal, Probe, Script, Snapshot};
@@ -13,6 +13,9 @@ use crate::script::{Coverage, Limits, Tally, Watched};
 use crate::store::{JournalEntry, Targets};
 use crate::util::clock::Clock;
 use crate::util::words::join_words;
+
+/// The work that a run may take for each instruction that its contract allows: strings and commands take some too.
+const WORK_PER_INSTRUCTION: u64 = 8;
 
 /// An engine that is used again from call to call.
 struct Bench {
@@ -88,7 +91,8 @@ impl<'a> Trial<'a> {
         options: &CheckOptions,
         server: Option<Server<'a>>,
     ) -> Result<Self, Error> {
-        let work = options.work;
+        let declared = contract.instructions().unwrap_or_default();
+        let work = options.work.max(declared.saturating_mul(WORK_PER_INSTRUCTION));
         let coverage = options.covers.then(Coverage::new);
         let builder = Engine::builder();
         let first = match &coverage {
@@ -127,7 +131,7 @@ impl<'a> Trial<'a> {
         probe: &Probe,
     ) -> Result<(Option<Broken>, bool), Error> {
         let written = self.first.journal.take()?;
-        if let Some(endless) = self.endless(&probe.reply) {
+        if let Some(endless) = self.endless(probe) {
             return Ok((Some(endless), false));
         }
         if let Some(Breach { rule, told }) = &probe.breach {
@@ -149,13 +153,21 @@ impl<'a> Trial<'a> {
             Comparison::Differs(told) => (Some(Broken { rule: Rule::Server, told }), false),
         })
     }
-    fn endless(&self, reply: &Reply) -> Option<Broken> {
-        let text = reply.error_message()?;
-        let stopped = [Failure::OUT_OF_WORK, Failure::OUT_OF_TIME];
-        if !stopped.iter().any(|stop| text.starts_with(&stop.to_bytes())) {
+    fn endless(&self, probe: &Probe) -> Option<Broken> {
+        let text = probe.reply.error_message()?;
+        let is_stopped = |by: Failure| text.starts_with(&by.to_bytes());
+        let (work, instructions) = (self.work, probe.instructions);
+        let told = if is_stopped(Failure::OUT_OF_TIME) {
+            "the run did not end in the time that a script has".to_owned()
+        } else if !is_stopped(Failure::OUT_OF_WORK) {
             return None;
-        }
-        let told = format!("the run did not end within {} instructions of Lua", self.work);
+        } else if instructions >= work - work / 10 {
+            format!("the run did not end within {work} instructions of Lua")
+        } else {
+            format!(
+                "the run did not end within {work} units of work: it took {instructions} instructions of Lua, and the rest for strings and commands"
+            )
+        };
         Some(Broken { rule: Rule::End, told })
     }
     /// The effects that replicas are told, applied to a copy of the state before, must give the state after.
@@ -213,14 +225,25 @@ impl<'a> Trial<'a> {
             |ran: Ran| ran.decider == decider && ran.broken.is_some_and(|broken| broken.rule == rule);
         self.run(input).is_ok_and(is_same)
     }
+    /// Whether it does so too where chance is that of a fresh engine, as `moonkeep eval` has it; chance is so from then on.
+    fn fails_without_luck(&mut self, input: &Input, kind: (Rule, Decider)) -> bool {
+        let chance = std::mem::take(&mut self.chance);
+        let fails = chance == 0 || self.fails_by(input, kind);
+        if !fails {
+            self.chance = chance;
+        }
+        fails
+    }
     /// Runs a call that fails once more, and tells all of it. None where a real server did otherwise only once: its time
     /// passes, and what does not come again cannot be looked into.
     pub(super) fn explained(
         &mut self,
         input: Input,
-        run: u64,
-        found: Broken,
+        (run, repeat): (u64, Repeat),
+        (decider, found): (Decider, Broken),
     ) -> Result<Option<CheckFailure>, Error> {
+        let by_chance = !self.fails_without_luck(&input, (found.rule, decider));
+        let repeat = Repeat { by_chance, work: self.work, ..repeat };
         let Broken { rule, told } = match self.run(&input)?.broken {
             Some(broken) => broken,
             None if found.rule == Rule::Server => return Ok(None),
@@ -232,6 +255,6 @@ impl<'a> Trial<'a> {
         let probe = call.probe(self.contract, &mut self.first.client)?;
         let changes = before.diff(&self.first.engine.snapshot()?);
         let Probe { reply, calls, .. } = probe;
-        Ok(Some(CheckFailure { rule, told, input, run, clause: None, reply, calls, changes }))
+        Ok(Some(CheckFailure { rule, told, input, run, repeat, clause: None, reply, calls, changes }))
     }
 }

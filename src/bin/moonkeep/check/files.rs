@@ -4,6 +4,7 @@ use super::{Checked, Mutants, Results};
 use crate::json::Json;
 use moonkeep::lint::Finding;
 use moonkeep::{CheckFailure, LineCoverage, MissedLine, Mutant, MutationReport, ReachedClause, Rule};
+use std::path::Path;
 
 /// All of it as JSON.
 pub(super) fn json(results: &Results) -> Json {
@@ -21,7 +22,7 @@ fn count(number: u64) -> Json {
 }
 
 fn script(one: &Checked) -> Json {
-    let Checked { path, report, time, .. } = one;
+    let Checked { file, path, report, time, .. } = one;
     let clause = |clause: &ReachedClause| {
         Json::Object(vec![
             ("line", count(clause.line as u64)),
@@ -37,12 +38,13 @@ fn script(one: &Checked) -> Json {
         ("seed", count(report.seed())),
         ("runs", count(report.runs())),
         ("left_out", count(report.left_out())),
+        ("outside", count(report.outside())),
         ("instructions", count(report.instructions())),
         ("instructions_allowed", report.instructions_allowed().map_or(Json::Null, count)),
         ("clauses", Json::List(report.clauses().iter().map(clause).collect())),
-        ("failures", Json::List(report.failures().iter().map(|one| failure(path, one)).collect())),
+        ("failures", Json::List(report.failures().iter().map(|one| failure(file, one)).collect())),
         ("lines", Json::List(report.coverage().lines.iter().map(line).collect())),
-        ("missed", Json::List(report.missed().iter().map(|one| missed(path, one)).collect())),
+        ("missed", Json::List(report.missed().iter().map(|one| missed(file, one)).collect())),
         ("findings", Json::List(one.findings.iter().map(finding).collect())),
         ("mutants", if let Mutants::Tried(report) = &one.mutants { mutants(report) } else { Json::Null }),
         ("nanoseconds", count(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))),
@@ -59,7 +61,7 @@ fn line(one: &LineCoverage) -> Json {
     ])
 }
 
-fn missed(path: &str, one: &MissedLine) -> Json {
+fn missed(file: &Path, one: &MissedLine) -> Json {
     Json::Object(vec![
         ("line", count(one.line.into())),
         ("guard", one.guard.map_or(Json::Null, |line| count(line.into()))),
@@ -67,7 +69,7 @@ fn missed(path: &str, one: &MissedLine) -> Json {
             "nearest",
             one.nearest.as_ref().map_or(Json::Null, |input| Json::text(input.to_string().as_bytes())),
         ),
-        ("command", one.command(path).map_or(Json::Null, |command| Json::text(command.as_bytes()))),
+        ("command", one.command(file).map_or(Json::Null, |command| Json::text(command.as_bytes()))),
     ])
 }
 
@@ -96,7 +98,7 @@ fn mutants(report: &MutationReport) -> Json {
     Json::List(report.mutants().map(mutant).collect())
 }
 
-fn failure(path: &str, one: &CheckFailure) -> Json {
+fn failure(file: &Path, one: &CheckFailure) -> Json {
     let input = one.input();
     let text = |text: String| Json::text(text.as_bytes());
     Json::Object(vec![
@@ -112,7 +114,7 @@ fn failure(path: &str, one: &CheckFailure) -> Json {
         ("reply", Json::reply(one.reply().view())),
         ("calls", Json::List(one.calls().iter().map(|call| text(call.to_string())).collect())),
         ("changes", Json::List(one.changes().iter().map(|change| text(change.to_string())).collect())),
-        ("command", text(one.command(path))),
+        ("command", text(one.command(file))),
     ])
 }
 

@@ -3,6 +3,7 @@
 use super::files::escaped;
 use super::{Checked, Results};
 use moonkeep::{CheckFailure, CheckReport};
+use std::path::Path;
 
 /// A test suite for each script, a test case for each clause.
 pub(super) fn junit(results: &Results) -> String {
@@ -23,9 +24,9 @@ pub(super) fn junit(results: &Results) -> String {
 }
 
 fn suite(one: &Checked, strict: bool) -> String {
-    let Checked { path, report, time, .. } = one;
+    let Checked { file, path, report, time, .. } = one;
     let cases: Vec<Case> =
-        clauses(path, report, strict).chain([lines(one, strict), findings(one, strict)]).collect();
+        clauses(file, report, strict).chain([lines(one, strict), findings(one, strict)]).collect();
     let name = escaped(path);
     let failed = cases.iter().filter(|case| case.verdict == Verdict::Failed).count();
     let skipped = cases.iter().filter(|case| case.verdict == Verdict::Skipped).count();
@@ -71,7 +72,7 @@ impl Case {
 }
 
 /// Each clause with its failures; what no clause decides comes last.
-fn clauses<'a>(path: &'a str, report: &'a CheckReport, strict: bool) -> impl Iterator<Item = Case> + 'a {
+fn clauses<'a>(file: &'a Path, report: &'a CheckReport, strict: bool) -> impl Iterator<Item = Case> + 'a {
     let of =
         |at: Option<usize>| report.failures().iter().filter(|one| one.clause() == at).collect::<Vec<_>>();
     let clauses = report.clauses().iter().enumerate();
@@ -88,7 +89,7 @@ fn clauses<'a>(path: &'a str, report: &'a CheckReport, strict: bool) -> impl Ite
         }
         let failure = |failure: &CheckFailure| {
             let (rule, told) = (failure.rule(), escaped(failure.told()));
-            let body = escaped(&format!("{}\n{failure}", failure.command(path)));
+            let body = escaped(&format!("{}\n{failure}", failure.command(file)));
             format!("      <failure type=\"{rule}\" message=\"{told}\">{body}</failure>\n")
         };
         let verdict = if failures.is_empty() { Verdict::Passed } else { Verdict::Failed };
@@ -107,7 +108,7 @@ fn lines(one: &Checked, strict: bool) -> Case {
     let told = format!("never ran: {}", lines.join(", "));
     let body = missed.iter().map(|missed| {
         let nearest =
-            missed.command(&one.path).map_or(String::new(), |command| format!("; nearest: {command}"));
+            missed.command(&one.file).map_or(String::new(), |command| format!("; nearest: {command}"));
         format!("line {}{nearest}\n", missed.line)
     });
     Case::loose(name, "lines", (&told, &body.collect::<String>()), strict)

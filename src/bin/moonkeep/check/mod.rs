@@ -10,7 +10,7 @@ mod server;
 mod show;
 
 use crate::scripts::Source;
-use crate::{Refusal, Word, next_word, print};
+use crate::{Refusal, Word, harmless, next_word, print};
 use moonkeep::lint::{Finding, lint};
 use moonkeep::util::clock::Stopwatch;
 use moonkeep::{CheckHooks, CheckOptions, CheckReport, Contract, Engine, MutationReport, Reply, Script};
@@ -38,6 +38,8 @@ moonkeep lint finds.
 
   --seed N            the seed of the calls (default 0); the same one makes the same calls
   --runs N            how many calls are made for each script (default 10000)
+  --work N            the work that a run may take before it counts as one that does not end: instructions of Lua, and
+                      what strings and commands take (default 1000000, or eight times the declared instructions)
   --against URL       make the same calls on a real server: redis://[[USER]:PASSWORD@]HOST[:PORT]/DB, or
                       unix:PATH, whose database must be empty
   --mutate            change each script in small ways (a bound by one, a comparison, a check or a write dropped
@@ -66,6 +68,7 @@ Examples:
 struct Check {
     seed: u64,
     runs: Option<u64>,
+    work: Option<u64>,
     against: Option<String>,
     json: bool,
     junit: Option<PathBuf>,
@@ -108,13 +111,15 @@ struct Results {
 impl Results {
     /// Tells why a script was not checked to its end, and keeps that for the reports.
     fn stop(&mut self, name: &str, Refusal(text): Refusal) {
-        tell!("moonkeep: {text}");
+        tell!("moonkeep: {}", harmless(&text));
         self.stopped.push((name.to_owned(), text));
     }
 }
 
 /// A script that was checked.
 struct Checked {
+    file: PathBuf,
+    /// The file as it is shown.
     path: String,
     report: CheckReport,
     findings: Vec<Finding>,
@@ -226,6 +231,9 @@ fn parse(parser: &mut lexopt::Parser) -> Result<Option<Check>, Refusal> {
                 }
                 told.runs = Some(runs);
             }
+            "--work" => {
+                told.work = Some(crate::setting::number(parser, "--work takes a number from 1 on")?);
+            }
             "--against" => told.against = Some(parser.value()?.string()?),
             "--json" => told.json = true,
             "--junit" => told.junit = Some(parser.value()?.into()),
@@ -277,6 +285,7 @@ fn check(told: &Check, script: &Loaded, server: Option<&mut Server>) -> Result<C
     };
     let runs = told.runs.unwrap_or(10_000);
     let options = CheckOptions::new().seed(told.seed).runs(runs).first(regressions.inputs());
+    let options = told.work.map_or(options.clone(), |work| options.work(work));
     let progress = show::Progress::new(contract.name(), runs, std::io::stderr().is_terminal());
     let mut watch = |done: u64| {
         progress.show(done);
@@ -305,7 +314,7 @@ fn check(told: &Check, script: &Loaded, server: Option<&mut Server>) -> Result<C
         true if !report.is_kept() => Mutants::Skipped,
         true => Mutants::Tried(mutate(contract, text, &options.runs(told.runs.unwrap_or(2000)))?),
     };
-    Ok(Checked { path: name.clone(), report, findings, mutants, time })
+    Ok(Checked { file: path.clone(), path: name.clone(), report, findings, mutants, time })
 }
 
 /// What becomes of the mutants of a script.

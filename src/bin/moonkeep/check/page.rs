@@ -5,6 +5,7 @@ use super::{Checked, Mutants, Results};
 use crate::time::shown_duration;
 use moonkeep::{CheckFailure, LineCoverage};
 use std::collections::BTreeMap;
+use std::path::Path;
 
 const STYLE: &str = "\
 body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:70rem;padding:0 1rem;color:#222;background:#fff}
@@ -73,7 +74,7 @@ fn script(at: usize, one: &Checked) -> String {
     let mut text =
         format!("<h2 id=s{at}>{path}: {}</h2>\n<p>SHA1 <code>{}</code>\n", verdict(one), report.sha());
     for failure in report.failures() {
-        text += &self::failure(&one.path, failure);
+        text += &self::failure(&one.file, failure);
     }
     text += "<table>\n<tr><th class=n>Line<th>Clause<th class=n>Runs it decided\n";
     for clause in report.clauses() {
@@ -117,7 +118,7 @@ fn source(one: &Checked) -> String {
             escaped(words)
         );
         for missed in one.report.missed().iter().filter(|missed| missed.line == number) {
-            if let Some(command) = missed.command(&one.path) {
+            if let Some(command) = missed.command(&one.file) {
                 text += &format!(
                     "<tr class=note><td colspan=4><td>nearest: <code>{}</code>\n",
                     escaped(&command)
@@ -132,7 +133,7 @@ fn source(one: &Checked) -> String {
     text + "</table>\n"
 }
 
-fn failure(path: &str, failure: &CheckFailure) -> String {
+fn failure(file: &Path, failure: &CheckFailure) -> String {
     let lines = |items: Vec<String>| escaped(&items.join("\n"));
     let changes = failure.changes().iter().map(ToString::to_string).collect::<Vec<_>>();
     let calls = failure.calls().iter().map(ToString::to_string).collect::<Vec<_>>();
@@ -140,7 +141,7 @@ fn failure(path: &str, failure: &CheckFailure) -> String {
         "<div class=failure><p><b>{}</b>: {}\n<pre>{}</pre>\n<p>Reply:<pre>{}</pre>\n<p>Calls:<pre>{}</pre>\n<p>Changes:<pre>{}</pre></div>\n",
         failure.rule(),
         escaped(failure.told()),
-        escaped(&failure.command(path)),
+        escaped(&failure.command(file)),
         escaped(&format!("{:?}", failure.reply())),
         lines(calls),
         lines(changes)

@@ -7,6 +7,7 @@ use crate::time::shown_duration;
 use moonkeep::{CheckFailure, MissedLine};
 use std::cell::Cell;
 use std::io::Write;
+use std::path::Path;
 
 /// How results are shown.
 pub(super) struct Look {
@@ -29,7 +30,8 @@ impl Look {
     pub(super) fn script(&self, one: &Checked) -> String {
         let report = &one.report;
         let verdict = if report.is_kept() { self.styled(GREEN, "kept") } else { self.styled(RED, "broken") };
-        let mut text = format!("{}: {verdict}, {} runs, seed {}", one.path, report.runs(), report.seed());
+        let mut text =
+            format!("{}: {verdict}, {} runs, seed {}", harmless(&one.path), report.runs(), report.seed());
         text += &format!(", up to {} instructions", report.instructions());
         if let Some(allowed) = report.instructions_allowed() {
             text += &format!(" of {allowed}");
@@ -37,8 +39,14 @@ impl Look {
         text.push('\n');
         if report.left_out() > 0 {
             text += &format!(
-                "  {} calls were not compared with the server: they hang on an expiry or its clock, or it did otherwise only once\n",
+                "  {} calls were not compared with the server: they hang on an expiry or its clock, on chance, reach beyond their keys, or it did otherwise only once\n",
                 report.left_out()
+            );
+        }
+        if report.outside() > 0 {
+            text += &format!(
+                "  {} calls of the regressions failed and do not count: their keys hold what the contract does not speak of\n",
+                report.outside()
             );
         }
         for clause in report.clauses().iter().filter(|clause| clause.runs == 0) {
@@ -46,20 +54,20 @@ impl Look {
             text += &format!("  {told}: line {}, {}\n", clause.line, clause.text);
         }
         for missed in report.missed() {
-            text += &self.missed(&one.path, missed);
+            text += &self.missed(&one.file, missed);
         }
         for finding in &one.findings {
-            text += &format!("  {}: {}:{finding}\n", self.styled(YELLOW, "lint"), one.path);
+            text += &format!("  {}: {}:{finding}\n", self.styled(YELLOW, "lint"), harmless(&one.path));
         }
         for failure in report.failures() {
-            text += &self.failure(&one.path, failure);
+            text += &self.failure(&one.file, failure);
         }
         text + &self.mutants(&one.mutants)
     }
-    fn missed(&self, path: &str, missed: &MissedLine) -> String {
+    fn missed(&self, file: &Path, missed: &MissedLine) -> String {
         let from = missed.guard.map_or(String::new(), |guard| format!(", to which line {guard} leads"));
         let mut text = format!("  {}: line {}{from}\n", self.styled(YELLOW, "never ran"), missed.line);
-        if let Some(command) = missed.command(path) {
+        if let Some(command) = missed.command(file) {
             text += &format!("    nearest: {command}\n");
         }
         text
@@ -78,10 +86,10 @@ impl Look {
         }
         text
     }
-    fn failure(&self, path: &str, failure: &CheckFailure) -> String {
+    fn failure(&self, file: &Path, failure: &CheckFailure) -> String {
         let rule = self.styled(RED, failure.rule().name());
         let mut text = format!("  {rule}: {}\n", harmless(failure.told()));
-        text += &format!("    {}\n", self.styled(BOLD, &failure.command(path)));
+        text += &format!("    {}\n", self.styled(BOLD, &failure.command(file)));
         for line in format!("{:?}", failure.reply()).lines() {
             text += &format!("    -> {}\n", harmless(line));
         }
