@@ -92,7 +92,7 @@ fn keys_that_a_command_reaches_by_itself_are_found() {
     is_clean(&[
         "return redis.call('SORT', KEYS[1], 'BY', 'nosort', 'GET', '#', 'STORE', KEYS[2])",
         "return redis.call('DBSIZE')",
-        "return redis.call('SSCAN', KEYS[1], 0)",
+        "redis.call('SSCAN', KEYS[1], 0) return 1",
     ]);
 }
 
