@@ -215,7 +215,7 @@ mod tests {
         let read = |text: &str| read(&mut text.as_bytes()).map(|reply| format!("{reply:?}"));
         assert_eq!(read("*2\r\n*0\r\n*1\r\n$1\r\na\r\n").expect("a reply"), "[[], [\"a\"]]");
         let deep = |depth: usize| read(&format!("{}:1\r\n", "*1\r\n".repeat(depth)));
-        assert_eq!(deep(70).expect("a reply"), format!("{}1{}", "[".repeat(70), "]".repeat(70)));
+        assert_eq!(deep(70).expect("a reply"), format!("{}:1{}", "[".repeat(70), "]".repeat(70)));
         assert_eq!(deep(DEPTH_MAX).expect_err("too deep").to_string(), "this is no reply of RESP2");
     }
 
