@@ -72,7 +72,7 @@ const SLIPS: &[(usize, &str, &str)] = &[
     (
         2,
         "--!key stock string canonical",
-        "2:21: here should be required, optional, ro, rw, rm, ttl=kept, ttl=set, ttl=dropped or ttl=any, not \"canonical\"",
+        "2:21: here should be required, optional, ro, rw, rm, ttl=kept, ttl=set, ttl=dropped, ttl=any or \"...\", not \"canonical\"",
     ),
     (
         2,
@@ -141,7 +141,7 @@ const PARTS: &[(usize, &str, &str)] = &[
     (
         2,
         "--!key stock list(a token)",
-        "2:18: here should be required, optional, ro, rw, rm, ttl=kept, ttl=set, ttl=dropped or ttl=any, not \"(\"",
+        "2:18: here should be required, optional, ro, rw, rm, ttl=kept, ttl=set, ttl=dropped, ttl=any or \"...\", not \"(\"",
     ),
     (10, "--!flags chance", "10:10: \"chance\" is no flag; there is random"),
 ];
@@ -197,7 +197,7 @@ const MISTAKES: &[(usize, &str, &str)] = &[
     (
         2,
         "--!keys 1",
-        "2:4: \"keys\" is no clause; clauses are contract, key, argv, error, reply, case, writes, instructions, flags",
+        "2:4: \"keys\" is no clause; clauses are contract, key, argv, error, reply, case, writes, instructions, flags, arity",
     ),
     (3, "--!argv stock int(1, 2)", "3:9: \"stock\" is declared already"),
     (
