@@ -151,8 +151,8 @@ impl Contract {
     /// // A script that does not look whose lock it is.
     /// let careless = Script::new(source.replace("redis.call(\"GET\", KEYS[1]) ~= token", "false"));
     /// let report = contract.check(&careless, &options)?;
-    /// let failure = &report.failures()[0];
-    /// assert_eq!(failure.told(), "line 15, case else => 0: the reply should be 0, it is 1");
+    /// let told: Vec<_> = report.failures().iter().map(|failure| failure.told()).collect();
+    /// assert!(told.contains(&"line 15, case else => 0: the reply should be 0, it is 1"));
     /// // It has a line that never runs.
     /// let missed = &report.missed()[0];
     /// assert_eq!(missed.guard, Some(missed.line - 1));

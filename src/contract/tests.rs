@@ -209,7 +209,7 @@ const MISTAKES: &[(usize, &str, &str)] = &[
     (
         4,
         "-- no clause",
-        "1:4: nothing says what a wrong number of keys or arguments is answered; add --!error arity \"TEXT\"",
+        "1:4: nothing says what a wrong number of keys or arguments is answered; add --!error arity \"TEXT\", or --!arity trusted when the script does not look at it",
     ),
     (5, "--!error n.missing \"no\"", "5:12: n cannot be wrong by \"missing\"; it can by syntax, range"),
     (
