@@ -101,7 +101,7 @@ impl Contract {
     }
     /// What is said of a call whose numbers of keys or arguments are not those that its callers are trusted to keep to.
     pub(crate) fn untrusted(&self, facts: &Facts<'_>) -> Option<String> {
-        if !self.trusts_arity || !self.has_wrong_arity(facts) {
+        if !self.trusts_arity || !self.has_wrong_arity(facts.keys.len(), facts.args.len()) {
             return None;
         }
         let told = |(least, most): (usize, usize), what: &str| match most {
@@ -116,9 +116,10 @@ impl Contract {
             self.name
         ))
     }
-    fn has_wrong_arity(&self, facts: &Facts<'_>) -> bool {
+    /// Whether a call with so many keys and arguments has other numbers than are declared.
+    pub(super) fn has_wrong_arity(&self, keys: usize, args: usize) -> bool {
         let is_outside = |(least, most), count| !(least..=most).contains(&count);
-        is_outside(self.key_counts(), facts.keys.len()) || is_outside(self.arg_counts(), facts.args.len())
+        is_outside(self.key_counts(), keys) || is_outside(self.arg_counts(), args)
     }
     /// What is said of a call that gives one key twice: a contract tells what becomes of different keys. Keys that are
     /// only read may be the same.
@@ -151,7 +152,7 @@ impl Contract {
     }
     fn applies(&self, wrong: Wrong, facts: &Facts<'_>) -> bool {
         match wrong {
-            Wrong::Arity => self.has_wrong_arity(facts),
+            Wrong::Arity => self.has_wrong_arity(facts.keys.len(), facts.args.len()),
             Wrong::Broken(place, None) => {
                 matches!(self.fault(place, facts), Some(Fault::Missing | Fault::Syntax | Fault::Range))
             }

@@ -29,11 +29,7 @@ impl Contract {
     /// passes.
     pub(crate) fn strays(&self, input: &Input) -> Vec<Stray> {
         let mut strays = Vec::new();
-        let (least, most) = self.arg_counts();
-        let (least_keys, most_keys) = self.key_counts();
-        if !(least_keys..=most_keys).contains(&input.keys.len())
-            || !(least..=most).contains(&input.args.len())
-        {
+        if self.has_wrong_arity(input.keys.len(), input.args.len()) {
             strays.push(Stray::Arity);
         }
         for (at, text) in input.args.iter().enumerate() {
